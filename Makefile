@@ -1,0 +1,40 @@
+# Two commands for a newcomer: `make demo` and `make test`. Both do all their own set-up.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test lint bench test-lowest clean
+
+demo: $(VENV)/.core
+	$(BIN)/elegans reproduce frontier --scale quick --out out
+
+test: lint
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.test
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.bench
+	$(BIN)/python -m benchmarks
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"elegans needs Python 3.11 or newer; {sys.executable} is {v.major}.{v.minor}. Run: make PYTHON=python3.11 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
+	$(PIP) --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	$(PIP) --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) --constraint constraints.txt --editable '.[bench]'
+	@touch $@
+
+clean:
+	rm -rf $(VENV) .venv-lowest out

@@ -1,0 +1,51 @@
+"""A laboratory for the science of deep learning.
+
+Names are imported when first used, so that `elegans --help` answers at once and a script pays for
+what it needs.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from elegans import inits as inits
+    from elegans import learners as learners
+    from elegans import models as models
+    from elegans import tasks as tasks
+    from elegans import theory as theory
+    from elegans import training as training
+    from elegans.sweeps.experiment import Experiment as Experiment
+    from elegans.sweeps.run import Run as Run
+    from elegans.sweeps.run import run as run
+    from elegans.sweeps.sweep import Sweep as Sweep
+    from elegans.training.recipe import Group as Group
+    from elegans.training.recipe import Stop as Stop
+    from elegans.training.recipe import Training as Training
+
+__version__ = "0.1.0"
+
+_ROOMS = ("constructions", "inits", "learners", "models", "report", "studies", "tasks", "theory",
+          "training")  # fmt: skip
+_NAMES = {
+    "Experiment": "elegans.sweeps.experiment",
+    "Group": "elegans.training.recipe",
+    "Run": "elegans.sweeps.run",
+    "Stop": "elegans.training.recipe",
+    "Sweep": "elegans.sweeps.sweep",
+    "Training": "elegans.training.recipe",
+    "run": "elegans.sweeps.run",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        return getattr(importlib.import_module(_NAMES[name]), name)
+    if name in _ROOMS:
+        return importlib.import_module(f"elegans.{name}")
+    raise AttributeError(
+        f"module 'elegans' has no attribute {name!r}; it has {', '.join(__dir__())}."
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted([*_NAMES, *_ROOMS, "__version__"])

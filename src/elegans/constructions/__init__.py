@@ -1,0 +1,1 @@
+"""Weights set by hand: proofs made executable."""

@@ -1,0 +1,281 @@
+r"""How weights start: the initialisations of the literature, for layers $x \mapsto xW + b$.
+
+A start is a frozen dataclass with `layers(key, sizes, task)`, the layers of an MLP with the given
+sizes, and `check(sizes, task)`, which refuses what it cannot start. Held by a model as its `init`
+field it is also a function, `model.init(key, task)`. Column $j$ of a weight matrix
+is neuron $j$'s vector: `weight` has shape (fan-in, fan-out), the order in which a CPU multiplies
+fastest (benchmarks/training.py).
+
+The symmetric starts are those of the proofs: the second half of the hidden layer repeats the first
+with the opposite sign in the output, so that the network computes zero at the start and the first
+gradient is that of the correlation loss.
+"""
+
+import copy
+import itertools
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from elegans import checks
+
+
+class Layer(NamedTuple):
+    """One affine map, $x \\mapsto xW + b$."""
+
+    weight: Float[Array, "fan_in fan_out"]
+    bias: Float[Array, " fan_out"]
+
+
+class Layers(NamedTuple):
+    """The parameters of an MLP, from input to output."""
+
+    layers: tuple[Layer, ...]
+
+
+class Start:
+    """What every start shares: inside a model it is that model's `init(key, task)`."""
+
+    _hidden: tuple[int, ...] = ()  # of the model that holds this start; no part of its value
+
+    def within(self, hidden: tuple[int, ...]) -> Self:
+        """This start, for networks with the given hidden widths."""
+        start = copy.copy(self)
+        object.__setattr__(start, "_hidden", hidden)
+        return start
+
+    def sizes(self, task: Any) -> tuple[int, ...]:
+        """The widths of all layers, input and output included."""
+        return (task.features, *self._hidden, task.classes or 1)
+
+    def __call__(self, key: PRNGKeyArray, task: Any) -> Layers:
+        """The model's parameters at the start."""
+        return Layers(self.layers(key, self.sizes(task), task))
+
+    def check(self, sizes: tuple[int, ...], task: object) -> None:
+        """Refuses sizes or a task that this start does not fit."""
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """The layers between consecutive `sizes`."""
+        raise TypeError(f"{type(self).__name__} is no start: it has no layers.")
+
+
+@dataclass(frozen=True)
+class Uniform(Start):
+    r"""PyTorch's default: weights and biases uniform on $\pm 1/\sqrt{\text{fan-in}}$."""
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Every layer independently."""
+        return tuple(
+            uniform_layer(jr.fold_in(key, i), *shape) for i, shape in enumerate(pairs(sizes))
+        )
+
+
+@dataclass(frozen=True)
+class Gaussian(Start):
+    r"""Kaiming's start for rectifiers: weights $N(0, 2/\text{fan-in})$, biases zero."""
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Every layer independently."""
+        return tuple(
+            Layer(jr.normal(jr.fold_in(key, i), (a, b)) * (2 / a) ** 0.5, jnp.zeros(b))
+            for i, (a, b) in enumerate(pairs(sizes))
+        )
+
+
+@dataclass(frozen=True)
+class Sign(Start):
+    r"""Weights and biases $\pm c$ with equal probability; `c=None` is $1/\sqrt{\text{fan-in}}$."""
+
+    c: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.number(self, "c", self.c, low=0, what="is the size of a weight")
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Every layer independently."""
+
+        def layer(key: PRNGKeyArray, a: int, b: int) -> Layer:
+            c = a**-0.5 if self.c is None else self.c
+            signs = jr.rademacher(key, (a + 1, b), dtype=jnp.float32)
+            return Layer(c * signs[:a], c * signs[a])
+
+        return tuple(layer(jr.fold_in(key, i), *shape) for i, shape in enumerate(pairs(sizes)))
+
+
+@dataclass(frozen=True)
+class Sparse(Start):
+    """Each hidden neuron reads `s` random inputs with weight one; the rest as PyTorch's default."""
+
+    s: int
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
+
+    def check(self, sizes: tuple[int, ...], task: object) -> None:
+        """Needs at least `s` inputs."""
+        checks.whole(self, "s", self.s, low=1, high=sizes[0], what="counts the ones of a neuron")
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """The default start with the first weight matrix replaced."""
+        first, *rest = Uniform().layers(jr.fold_in(key, 0), sizes, task)
+        weight = sparse_columns(jr.fold_in(key, 1), sizes[0], sizes[1], self.s)
+        return (Layer(weight, first.bias), *rest)
+
+
+@dataclass(frozen=True)
+class SymmetricSparse(Start):
+    r"""The over-sparse start of the Pareto paper, appendix B.2.2.
+
+    The first half of the neurons are random `s`-sparse 0/1 vectors with biases drawn from
+    $\beta_i = \frac{1}{2k}(-k + 2i + \frac{1}{16})$ and signs $u \in \{\pm 1\}$; the second half
+    repeats vectors and biases with $-u$; the output bias is zero.
+
+    As printed, $i$ runs over $1, \dots, k/2 - 1$: for $k = 2$ that is nothing, and for any $k$ it
+    is one kink too few to write the parity as a function of the sum of its bits (docs/errata.md).
+    `complete=True` adds $i = 0$, with which the proof's linear algebra holds.
+    """
+
+    s: int
+    complete: bool = False
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
+
+    def check(self, sizes: tuple[int, ...], task: object) -> None:
+        """Needs one hidden layer of even width, one output, and an even number of relevant bits."""
+        check_symmetric(self, sizes, task)
+        checks.whole(self, "s", self.s, low=1, high=sizes[0], what="counts the ones of a neuron")
+        k = relevant_count(self, task)
+        if k == 2 and not self.complete:
+            raise ValueError(
+                f"{self}: the bias grid as printed is empty at k = 2. Use complete=True."
+            )
+
+    def biases(self, k: int) -> Float[Array, " grid"]:
+        r"""The grid $\beta_i$."""
+        i = jnp.arange(0 if self.complete else 1, k // 2)
+        return (-k + 2 * i + 1 / 16) / (2 * k)
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Two layers, the second half of the neurons the mirror of the first."""
+        weight = sparse_columns(jr.fold_in(key, 0), sizes[0], sizes[1] // 2, self.s)
+        return mirrored(jr.fold_in(key, 1), weight, self.biases(relevant_count(self, task)))
+
+
+@dataclass(frozen=True)
+class PerturbedSparse(Start):
+    r"""The under-sparse start of the Pareto paper, appendix B.3.
+
+    As `SymmetricSparse`, but the other weights of a neuron are $\epsilon < 1/(n - s)$ (the default
+    is half of that), and biases are drawn from
+    $\{\pm\epsilon \frac{1}{2k}, \pm\epsilon \frac{3}{2k}, \dots, \pm\epsilon \frac{k-1}{2k}\}$.
+    """
+
+    s: int
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
+        checks.number(self, "epsilon", self.epsilon, low=0, what="is a small weight")
+
+    def check(self, sizes: tuple[int, ...], task: object) -> None:
+        """Needs one hidden layer of even width, one output, even `k`, and a small `epsilon`."""
+        check_symmetric(self, sizes, task)
+        n = sizes[0]
+        checks.whole(self, "s", self.s, low=1, high=n - 1, what="counts the ones of a neuron")
+        if self.epsilon is not None and not 0 < self.epsilon < 1 / (n - self.s):
+            raise ValueError(
+                f"{self}: epsilon lies strictly between 0 and 1/(n - s) = {1 / (n - self.s):g} "
+                f"at n = {n}; got {self.epsilon!r}."
+            )
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Two layers, the second half of the neurons the mirror of the first."""
+        n, k = sizes[0], relevant_count(self, task)
+        epsilon = 0.5 / (n - self.s) if self.epsilon is None else self.epsilon
+        ones = sparse_columns(jr.fold_in(key, 0), n, sizes[1] // 2, self.s)
+        biases = epsilon * jnp.arange(1 - k, k, 2) / (2 * k)
+        return mirrored(jr.fold_in(key, 1), jnp.where(ones > 0, 1.0, epsilon), biases)
+
+
+@dataclass(frozen=True)
+class SymmetricSign(Start):
+    r"""The unbiased start of the thesis, appendix B.2.1.
+
+    Neurons in $\{\pm 1\}^n$, biases in $\{-1 + \frac{1}{k}, -1 + \frac{2}{k}, \dots, 1 -
+    \frac{1}{k}\}$, signs $u \in \{\pm 1\}$; the second half repeats the first with $-u$.
+    """
+
+    def check(self, sizes: tuple[int, ...], task: object) -> None:
+        """Needs one hidden layer of even width, one output, and an even number of relevant bits."""
+        check_symmetric(self, sizes, task)
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Two layers, the second half of the neurons the mirror of the first."""
+        k = relevant_count(self, task)
+        signs = jr.rademacher(jr.fold_in(key, 0), (sizes[0], sizes[1] // 2), dtype=jnp.float32)
+        return mirrored(jr.fold_in(key, 1), signs, jnp.arange(1 - k, k) / k)
+
+
+def pairs(sizes: tuple[int, ...]) -> list[tuple[int, int]]:
+    """Fan-in and fan-out of each layer."""
+    return list(itertools.pairwise(sizes))
+
+
+def uniform_layer(key: PRNGKeyArray, fan_in: int, fan_out: int) -> Layer:
+    r"""A layer with all entries uniform on $\pm 1/\sqrt{\text{fan-in}}$."""
+    c = fan_in**-0.5
+    values = jr.uniform(key, (fan_in + 1, fan_out), minval=-c, maxval=c)
+    return Layer(values[:fan_in], values[fan_in])
+
+
+def sparse_columns(key: PRNGKeyArray, n: int, width: int, s: int) -> Float[Array, "n width"]:
+    """Columns with `s` ones each, uniform over all such columns."""
+    _, chosen = jax.lax.top_k(jr.uniform(key, (width, n)), s)
+    return jnp.zeros((n, width)).at[chosen, jnp.arange(width)[:, None]].set(1.0)
+
+
+def mirrored(
+    key: PRNGKeyArray, weight: Float[Array, "n half"], grid: Float[Array, " grid"]
+) -> tuple[Layer, Layer]:
+    """A network that computes zero: neurons with biases from `grid`, each twice, signs opposed."""
+    half = weight.shape[1]
+    bias = jr.choice(jr.fold_in(key, 0), grid.astype(jnp.float32), (half,))
+    sign = jr.rademacher(jr.fold_in(key, 1), (half,), dtype=jnp.float32)
+    hidden = Layer(jnp.tile(weight, (1, 2)), jnp.tile(bias, 2))
+    return hidden, Layer(jnp.concatenate([sign, -sign])[:, None], jnp.zeros(1))
+
+
+def relevant_count(init: object, task: object) -> int:
+    """The number of relevant bits of `task`, from which the bias grids are made."""
+    k = getattr(task, "k", None)
+    if not isinstance(k, int):
+        raise ValueError(
+            f"{init}: its biases depend on the number of relevant bits k of the task, "
+            f"and {task} has none. Use a task such as Parity(n, k)."
+        )
+    return k
+
+
+def check_symmetric(init: object, sizes: tuple[int, ...], task: object) -> None:
+    """What every mirrored start needs."""
+    if len(sizes) != 3 or sizes[-1] != 1:
+        raise ValueError(
+            f"{init}: a mirrored start has one hidden layer and one output; "
+            f"the layer sizes are {sizes}."
+        )
+    if sizes[1] % 2:
+        raise ValueError(
+            f"{init}: the second half of the neurons mirrors the first, so the width is even; "
+            f"got width {sizes[1]}."
+        )
+    if relevant_count(init, task) % 2:
+        raise ValueError(
+            f"{init}: its bias grid is made for an even number of relevant bits; "
+            f"{task} has k = {relevant_count(init, task)}."
+        )

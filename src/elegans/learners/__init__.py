@@ -1,0 +1,1 @@
+"""Learners that are not SGD, with the interface of scikit-learn."""

@@ -1,0 +1,73 @@
+r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x + b_1) \cdots)$.
+
+`apply` takes one example; whoever has a batch writes `vmap`. Parameters are a tuple of layers with
+`weight` of shape (fan-in, fan-out), so column $j$ of the first is the vector of hidden neuron $j$.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from elegans import checks
+from elegans.inits import Layers, Start, Uniform
+
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "relu": jax.nn.relu,
+    "gelu": jax.nn.gelu,
+    "tanh": jnp.tanh,
+    "sin": jnp.sin,
+}
+
+
+@dataclass(frozen=True)
+class MLP:
+    """A network with `depth` hidden layers of `width` neurons.
+
+    `activation` is "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d.
+    """
+
+    width: int
+    depth: int = 1
+    activation: str = "relu"
+    init: Start = field(default_factory=Uniform)
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
+        checks.whole(self, "depth", self.depth, low=1, what="counts the hidden layers")
+        if not power_degree(self.activation):
+            checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
+        if not isinstance(self.init, Start):
+            raise TypeError(f"MLP: init is a start such as inits.Sparse(2); got {self.init!r}.")
+        object.__setattr__(self, "init", self.init.within((self.width,) * self.depth))
+
+    def check(self, task: Any) -> None:
+        """Refuses a task that this network cannot start on."""
+        if not hasattr(task, "features"):
+            raise ValueError(f"{self}: an MLP reads vectors, and {task} has none.")
+        self.init.check(self.init.sizes(task), task)
+
+    def apply(self, params: Layers, x: Float[Array, "*batch n"]) -> Float[Array, "..."]:
+        """The prediction at one example: a number, or one logit a class."""
+        sigma = activation(self.activation)
+        for weight, bias in params.layers[:-1]:
+            x = sigma(x @ weight + bias)
+        weight, bias = params.layers[-1]
+        out = x @ weight + bias
+        return out[..., 0] if weight.shape[1] == 1 else out
+
+
+def power_degree(name: str) -> int:
+    """The degree d of an activation "z^d", or zero if it is none."""
+    match = re.fullmatch(r"z\^([1-9][0-9]?)", str(name))
+    return int(match[1]) if match else 0
+
+
+def activation(name: str) -> Callable[[Array], Array]:
+    """The function that an activation's name stands for."""
+    degree = power_degree(name)
+    return (lambda z: z**degree) if degree else ACTIVATIONS[name]

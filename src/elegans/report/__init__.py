@@ -1,0 +1,1 @@
+"""Pictures: figures for paper and pages for the browser."""

@@ -1,0 +1,1 @@
+"""Many runs: experiments, grids of them, and where finished runs live."""

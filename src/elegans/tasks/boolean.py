@@ -1,0 +1,239 @@
+r"""Tasks on the Boolean cube whose labels depend on a few of the bits.
+
+Bits are $\pm 1$ throughout: a product is an exclusive or, and $-1$ is "true". A task hides a
+*support*, the $k$ relevant coordinates out of $n$; a learner that treats its inputs alike finds all
+supports of one size equally hard, so it is the first $k$ unless given. Inputs are uniform, or each
+bit is true with probability $p$. With `flip`, each label is negated with that probability.
+
+An example is a function of its key alone: `sample(key, 1)` under `fold_in(data_key, i)` is row $i$
+of a training set that is stored nowhere.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from elegans import checks
+from elegans.configuration import Number, is_off, static
+
+POPULATION_MAX = 20  # bits; 2**20 inputs of 20 floats take 80 MB
+
+
+class Batch(NamedTuple):
+    """Inputs and labels that share their leading axis."""
+
+    x: Float[Array, "batch n"]
+    y: Float[Array, " batch"]
+
+
+def uniform_bits(key: PRNGKeyArray, size: int, n: int) -> Float[Array, "size n"]:
+    """Independent fair bits, unpacked from 32-bit words: one random bit a coordinate."""
+    words = jr.bits(key, (size, -(-n // 32)), jnp.uint32)
+    bits = (words[:, :, None] >> jnp.arange(32, dtype=jnp.uint32)) & 1
+    return 1.0 - 2.0 * bits.reshape(size, -1)[:, :n].astype(jnp.float32)
+
+
+def biased_bits(key: PRNGKeyArray, size: int, n: int, p: Number) -> Float[Array, "size n"]:
+    """Independent bits, each true (that is, -1) with probability `p`."""
+    return jnp.where(jr.bernoulli(key, p, (size, n)), -1.0, 1.0).astype(jnp.float32)
+
+
+class BooleanTask:
+    """What the tasks of this file share: drawing inputs, flipping labels, the whole population."""
+
+    n: int
+    k: int
+    flip: Number
+    support: tuple[int, ...] | None
+    p: Number | None = None  # fair bits
+
+    @property
+    def features(self) -> int:
+        """The length of an input."""
+        return self.n
+
+    @property
+    def classes(self) -> None:
+        """Labels are signs, predicted by one real number."""
+        return None
+
+    @property
+    def relevant(self) -> tuple[int, ...]:
+        """The support, which construction has filled in."""
+        assert self.support is not None
+        return self.support
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        """The noiseless label of each row of `x`."""
+        raise TypeError(f"{type(self).__name__} is no task: it has no labels.")
+
+    def sample(self, key: PRNGKeyArray, size: int) -> Batch:
+        """Draws `size` independent examples."""
+        if self.p is None:
+            x = uniform_bits(key, size, self.n)
+        else:
+            x = biased_bits(key, size, self.n, self.p)
+        y = self.label(x)
+        if not is_off(self.flip):
+            y = jnp.where(jr.bernoulli(jr.fold_in(key, 1), self.flip, (size,)), -y, y)
+        return Batch(x, y)
+
+    def population(self) -> Batch:
+        """Every input once, without noise: bit $i$ of the row's number is 1 where $x_i = -1$."""
+        if self.n > POPULATION_MAX:
+            raise ValueError(
+                f"{self}: the population is 2**{self.n} inputs, more than the 2**{POPULATION_MAX} "
+                "that are written out. Use sample(key, size)."
+            )
+        bits = jnp.arange(2**self.n)[:, None] >> jnp.arange(self.n)[None, :] & 1
+        x = (1 - 2 * bits).astype(jnp.float32)
+        return Batch(x, self.label(x))
+
+    def _first_support(self) -> tuple[int, ...]:
+        return tuple(range(self.k))
+
+    def _check(self) -> None:
+        """Checks the shared fields and fills in the support."""
+        checks.whole(self, "n", self.n, low=1, what="counts the bits")
+        checks.whole(self, "k", self.k, low=1, high=self.n, what="counts relevant bits")
+        if self.support is None:
+            object.__setattr__(self, "support", self._first_support())
+        else:
+            checks.support(self, self.n, self.k, self.support)
+            object.__setattr__(self, "support", tuple(int(i) for i in self.support))
+        checks.number(self, "flip", self.flip, low=0, high=1, what="is a probability")
+        checks.number(self, "p", self.p, low=0, high=1, what="is the probability of a true bit")
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class SparseTask(BooleanTask):
+    """Fields of the tasks that are named by `n` and `k` alone."""
+
+    n: int = static()
+    k: int = static()
+    flip: Number = 0.0
+    support: tuple[int, ...] | None = static(default=None)
+    p: Number | None = None
+
+    def __post_init__(self) -> None:
+        self._check()
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Parity(SparseTask):
+    r"""The parity $\chi_S(x) = \prod_{i \in S} x_i$ of `k` of `n` bits.
+
+    Under fair bits characters are orthonormal, so no smaller set of bits tells anything of $S$.
+    """
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        r"""The character $\chi_S$ at each row of `x`."""
+        return jnp.prod(relevant_bits(x, self.relevant), axis=-1)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class DisjointParity(Parity):
+    """A parity with one relevant bit in each of `k` equal blocks of the `n` inputs."""
+
+    def __post_init__(self) -> None:
+        self._check()
+        block = self.n // self.k
+        hit = sorted(i // block for i in self.relevant)
+        if hit != list(range(self.k)):
+            raise ValueError(
+                f"{self}: support holds one bit of each block of {block}; it hits blocks {hit}."
+            )
+
+    def _first_support(self) -> tuple[int, ...]:
+        if self.n % self.k:
+            raise ValueError(
+                f"{self}: the blocks are equal, so k divides n; {self.n % self.k} left."
+            )
+        return tuple(range(0, self.n, self.n // self.k))
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Conjunction(SparseTask):
+    """True (that is, -1) exactly if all `k` relevant bits are true."""
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        """The largest relevant bit of each row of `x`."""
+        return jnp.max(relevant_bits(x, self.relevant), axis=-1)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Disjunction(SparseTask):
+    """True (that is, -1) exactly if one of the `k` relevant bits is true."""
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        """The smallest relevant bit of each row of `x`."""
+        return jnp.min(relevant_bits(x, self.relevant), axis=-1)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class SparseMajority(SparseTask):
+    """The sign of the sum of `k` relevant bits, `k` odd."""
+
+    def __post_init__(self) -> None:
+        self._check()
+        if self.k % 2 == 0:
+            raise ValueError(f"{self}: a majority has no ties, so k is odd; got {self.k}.")
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        """The sign of the sum of the relevant bits of each row of `x`."""
+        return jnp.sign(jnp.sum(relevant_bits(x, self.relevant), axis=-1))
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Junta(BooleanTask):
+    r"""Any function of $k$ hidden bits, given by its `table` of $2^k$ signs.
+
+    Entry $j$ is the label where bit $i$ of $j$ is 1 exactly if the $i$-th relevant bit is $-1$, so
+    `(1, -1)` is the dictator and `(1, -1, -1, 1)` the parity of two bits.
+    """
+
+    n: int = static()
+    table: tuple[int, ...] = static()
+    flip: Number = 0.0
+    support: tuple[int, ...] | None = static(default=None)
+    p: Number | None = None
+
+    def __post_init__(self) -> None:
+        size = len(self.table)
+        if size < 2 or size & (size - 1):
+            raise ValueError(
+                f"Junta(n={self.n}): table has 2**k entries for k >= 1 relevant bits; got {size}."
+            )
+        if any(value not in (-1, 1) for value in self.table):
+            raise ValueError(f"Junta(n={self.n}): table holds signs, -1 or +1; got {self.table}.")
+        object.__setattr__(self, "table", tuple(int(value) for value in self.table))
+        self._check()
+
+    @property
+    def k(self) -> int:  # type: ignore[override]
+        """The number of relevant bits, from the length of the table."""
+        return len(self.table).bit_length() - 1
+
+    def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
+        """The table's entry at the relevant bits of each row of `x`."""
+        true = (relevant_bits(x, self.relevant) < 0).astype(jnp.int32)
+        row = jnp.sum(true * 2 ** jnp.arange(self.k), axis=-1)
+        return jnp.asarray(self.table, jnp.float32)[row]
+
+
+def relevant_bits(
+    x: Float[Array, "*batch n"], support: tuple[int, ...]
+) -> Float[Array, "*batch k"]:
+    """The columns of `x` in `support`, as static slices: a gather is slow on a CPU."""
+    return jnp.stack([x[..., i] for i in support], axis=-1)
