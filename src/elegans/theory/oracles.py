@@ -7,10 +7,10 @@ which depends on no target.
 """
 
 from collections.abc import Callable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from elegans import checks
 
@@ -22,7 +22,7 @@ ANSWERS = ("honest", "random", "adversarial")
 class Population(Protocol):
     """What the oracle needs of a task: all its inputs, with noiseless labels."""
 
-    def population(self) -> tuple[Float[Array, "rows n"], Float[Array, " rows"]]:
+    def population(self) -> tuple[Float[Any, "rows n"], Float[Any, " rows"]]:
         """Every input once, with its label."""
         ...
 
