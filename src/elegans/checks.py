@@ -1,24 +1,39 @@
 """Refusals: what a configuration may hold, checked before anything is computed.
 
-A message names the object with its values, the field, and what would be right. Numbers may be
-tracers, because JAX rebuilds configurations inside `jit`; those were checked when the
-configuration was first built, so anything that is no plain number passes here.
+A message names the object with the values that it was given, the field, and what would be right.
+Numbers may be tracers, because JAX rebuilds configurations inside `jit`; those were checked when
+the configuration was first built, so anything that is no plain number passes here.
 """
 
+import dataclasses
 import math
 import numbers
 from collections.abc import Collection, Sequence
+
+
+def shown(owner: object) -> str:
+    """An object as it would be typed: a dataclass without the fields that are at their default."""
+    if not dataclasses.is_dataclass(owner) or isinstance(owner, type):
+        return str(owner)
+    given = [
+        f"{field.name}={getattr(owner, field.name)!r}"
+        for field in dataclasses.fields(owner)
+        if field.default is dataclasses.MISSING or getattr(owner, field.name) != field.default
+    ]
+    return f"{type(owner).__name__}({', '.join(given)})"
 
 
 def whole(
     owner: object, field: str, value: object, *, low: int, high: int | None = None, what: str
 ) -> None:
     """Refuses a static count that is no integer in `low..high`."""
-    limit = f"{low}..{high}" if high is not None else f"{low} or more"
+    limit = f"in {low}..{high}" if high is not None else f"{low} or more"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{owner}: {field} {what}, so it is an integer, {limit}; got {value!r}.")
-    if value < low or (high is not None and value > high):
-        raise ValueError(f"{owner}: {field} {what}, so it lies in {limit}; got {value!r}.")
+        raise TypeError(
+            f"{shown(owner)}: {field} {what}, so it is an integer, {limit}; got {value!r}."
+        )
+    if int(value) < low or (high is not None and int(value) > high):
+        raise ValueError(f"{shown(owner)}: {field} {what}, so it is {limit}; got {value!r}.")
 
 
 def count(owner: object, field: str, value: object, *, low: int, what: str) -> None:
@@ -38,19 +53,25 @@ def number(
 ) -> None:
     """Refuses a traced number that is NaN, infinite, or outside `[low, high]`."""
     if isinstance(value, str | bool):
-        raise TypeError(f"{owner}: {field} {what}, so it is a number; got {value!r}.")
+        raise TypeError(f"{shown(owner)}: {field} {what}, so it is a number; got {value!r}.")
     if not isinstance(value, numbers.Real):
         return
-    if not (math.isfinite(value) and low <= value <= high):
-        limit = "finite" if math.isinf(low) and math.isinf(high) else f"in [{low:g}, {high:g}]"
-        raise ValueError(f"{owner}: {field} {what}, so it is {limit}; got {value!r}.")
+    if not (math.isfinite(value) and low <= float(value) <= high):
+        limits = {
+            (True, True): "finite",
+            (False, True): f"finite and at least {low:g}",
+            (True, False): f"finite and at most {high:g}",
+            (False, False): f"in [{low:g}, {high:g}]",
+        }
+        limit = limits[math.isinf(low), math.isinf(high)]
+        raise ValueError(f"{shown(owner)}: {field} {what}, so it is {limit}; got {value!r}.")
 
 
 def choice(owner: object, field: str, value: object, options: Collection[str]) -> None:
     """Refuses a name that is not among `options`."""
     if value not in options:
         known = ", ".join(repr(option) for option in options)
-        raise ValueError(f"{owner}: {field} is one of {known}; got {value!r}.")
+        raise ValueError(f"{shown(owner)}: {field} is one of {known}; got {value!r}.")
 
 
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
@@ -59,6 +80,6 @@ def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
         whole(owner, "support", i, low=0, high=n - 1, what="holds coordinates of the input")
     if len(value) != k or len(set(value)) != k:
         raise ValueError(
-            f"{owner}: support holds {k} distinct coordinates, one a relevant bit; "
+            f"{shown(owner)}: support holds {k} distinct coordinates, one a relevant bit; "
             f"got {tuple(value)!r}."
         )

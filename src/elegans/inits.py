@@ -153,7 +153,8 @@ class SymmetricSparse(Start):
         k = relevant_count(self, task)
         if k == 2 and not self.complete:
             raise ValueError(
-                f"{self}: the bias grid as printed is empty at k = 2. Use complete=True."
+                f"{checks.shown(self)}: "
+                "the bias grid as printed is empty at k = 2. Use complete=True."
             )
 
     def biases(self, k: int) -> Float[Array, " grid"]:
@@ -190,7 +191,8 @@ class PerturbedSparse(Start):
         checks.whole(self, "s", self.s, low=1, high=n - 1, what="counts the ones of a neuron")
         if self.epsilon is not None and not 0 < self.epsilon < 1 / (n - self.s):
             raise ValueError(
-                f"{self}: epsilon lies strictly between 0 and 1/(n - s) = {1 / (n - self.s):g} "
+                f"{checks.shown(self)}: "
+                f"epsilon lies strictly between 0 and 1/(n - s) = {1 / (n - self.s):g} "
                 f"at n = {n}; got {self.epsilon!r}."
             )
 
@@ -256,7 +258,8 @@ def relevant_count(init: object, task: object) -> int:
     k = getattr(task, "k", None)
     if not isinstance(k, int):
         raise ValueError(
-            f"{init}: its biases depend on the number of relevant bits k of the task, "
+            f"{checks.shown(init)}: "
+            "its biases depend on the number of relevant bits k of the task, "
             f"and {task} has none. Use a task such as Parity(n, k)."
         )
     return k
@@ -266,16 +269,17 @@ def check_symmetric(init: object, sizes: tuple[int, ...], task: object) -> None:
     """What every mirrored start needs."""
     if len(sizes) != 3 or sizes[-1] != 1:
         raise ValueError(
-            f"{init}: a mirrored start has one hidden layer and one output; "
+            f"{checks.shown(init)}: a mirrored start has one hidden layer and one output; "
             f"the layer sizes are {sizes}."
         )
     if sizes[1] % 2:
         raise ValueError(
-            f"{init}: the second half of the neurons mirrors the first, so the width is even; "
+            f"{checks.shown(init)}: "
+            "the second half of the neurons mirrors the first, so the width is even; "
             f"got width {sizes[1]}."
         )
     if relevant_count(init, task) % 2:
         raise ValueError(
-            f"{init}: its bias grid is made for an even number of relevant bits; "
+            f"{checks.shown(init)}: its bias grid is made for an even number of relevant bits; "
             f"{task} has k = {relevant_count(init, task)}."
         )

@@ -4,6 +4,7 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 `weight` of shape (fan-in, fan-out), so column $j$ of the first is the vector of hidden neuron $j$.
 """
 
+import dataclasses
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -48,8 +49,13 @@ class MLP:
     def check(self, task: Any) -> None:
         """Refuses a task that this network cannot start on."""
         if not hasattr(task, "features"):
-            raise ValueError(f"{self}: an MLP reads vectors, and {task} has none.")
+            raise ValueError(f"{checks.shown(self)}: an MLP reads vectors, and {task} has none.")
         self.init.check(self.init.sizes(task), task)
+
+    @property
+    def body(self) -> "MLP":
+        """What predictions depend on: the network however it starts."""
+        return dataclasses.replace(self, init=Uniform())
 
     def apply(self, params: Layers, x: Float[Array, "*batch n"]) -> Float[Array, "..."]:
         """The prediction at one example: a number, or one logit a class."""

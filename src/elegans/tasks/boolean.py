@@ -86,7 +86,8 @@ class BooleanTask:
         """Every input once, without noise: bit $i$ of the row's number is 1 where $x_i = -1$."""
         if self.n > POPULATION_MAX:
             raise ValueError(
-                f"{self}: the population is 2**{self.n} inputs, more than the 2**{POPULATION_MAX} "
+                f"{checks.shown(self)}: "
+                f"the population is 2**{self.n} inputs, more than the 2**{POPULATION_MAX} "
                 "that are written out. Use sample(key, size)."
             )
         bits = jnp.arange(2**self.n)[:, None] >> jnp.arange(self.n)[None, :] & 1
@@ -148,13 +149,15 @@ class DisjointParity(Parity):
         hit = sorted(i // block for i in self.relevant)
         if hit != list(range(self.k)):
             raise ValueError(
-                f"{self}: support holds one bit of each block of {block}; it hits blocks {hit}."
+                f"{checks.shown(self)}: "
+                f"support holds one bit of each block of {block}; it hits blocks {hit}."
             )
 
     def _first_support(self) -> tuple[int, ...]:
         if self.n % self.k:
             raise ValueError(
-                f"{self}: the blocks are equal, so k divides n; {self.n % self.k} left."
+                f"{checks.shown(self)}: "
+                f"the blocks are equal, so k divides n; {self.n % self.k} left."
             )
         return tuple(range(0, self.n, self.n // self.k))
 
@@ -187,7 +190,9 @@ class SparseMajority(SparseTask):
     def __post_init__(self) -> None:
         self._check()
         if self.k % 2 == 0:
-            raise ValueError(f"{self}: a majority has no ties, so k is odd; got {self.k}.")
+            raise ValueError(
+                f"{checks.shown(self)}: a majority has no ties, so k is odd; got {self.k}."
+            )
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The sign of the sum of the relevant bits of each row of `x`."""

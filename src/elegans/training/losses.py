@@ -1,7 +1,7 @@
 r"""Losses and errors of one example.
 
 A prediction is a real number $f$ with a label $y = \pm 1$, or a vector of logits (one such vector a
-position, for sequences) with the number of the right class. The square loss is $(y - f)^2$ without a
+position, for sequences) with the number of the right class. The square loss is $(y - f)^2$, no
 half, as in the thesis (B.4.1) and in PyTorch; the correlation loss is $-yf$ (section 3.3 of the
 thesis prints it without its sign, see docs/errata.md).
 """

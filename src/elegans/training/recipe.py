@@ -45,14 +45,16 @@ class Group:
     """
 
     match: str = static()
-    learning_rate: Number
+    learning_rate: Number = 0.0
     weight_decay: Number = 0.0
     start: int = static(default=0)
     stop: int | None = static(default=None)
 
     def __post_init__(self) -> None:
         if not isinstance(self.match, str) or not self.match:
-            raise ValueError(f"{self}: match is the start of a parameter's path, as 'layers.0'.")
+            raise ValueError(
+                f"{checks.shown(self)}: match is the start of a parameter's path, as 'layers.0'."
+            )
         checks.number(self, "learning_rate", self.learning_rate, what="multiplies the gradient")
         checks.number(self, "weight_decay", self.weight_decay, what="multiplies the weights")
         checks.whole(self, "start", self.start, low=0, what="is the first step")
@@ -114,7 +116,7 @@ class Training:
             checks.whole(self, "batch", self.batch, low=1, what="counts the examples of a step")
         elif self.samples is None:
             raise ValueError(
-                f"{self}: batch=None takes the whole training set in each step, "
+                f"{checks.shown(self)}: batch=None takes the whole training set in each step, "
                 "so samples is a number; got None."
             )
 

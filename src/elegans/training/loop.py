@@ -1,0 +1,307 @@
+r"""Running: compiled chunks of steps, a look between chunks, early stop.
+
+Runs of one structure train side by side in a fixed number of lanes; a lane that finishes takes the
+next waiting run. The number of lanes depends on the device alone and idle lanes stand still, so a
+run's record is a function of its experiment and seed: neither its lane, nor its neighbours, nor
+the order of runs enters. On a CPU core one lane is fastest for all but the tiniest networks, and
+there it wins a tenth (docs/performance.md), so there it is one.
+
+Evaluation is staged. At each one the train error and the test error on a screening part of the test
+set are measured; only if that is within five standard errors of the stop rule is the whole test set
+computed. A run succeeds on the whole test set alone, and its reported test error is from there.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import PyTree
+
+from elegans.training import program
+from elegans.training.data import Keys, keys_of
+from elegans.training.program import Observation, Probe, Rows, State, Sums
+from elegans.training.recipe import Training
+
+TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
+SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation
+CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
+NOTHING = Rows(0, 0)
+Watch = Callable[[int, dict[str, float]], None]
+
+
+class Job(NamedTuple):
+    """A run to be done; `number` is the caller's, to know its outcome by."""
+
+    number: int
+    task: Any
+    model: Any
+    training: Training
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """The record of a finished run.
+
+    `history` holds a row an evaluation. Its `test_error` is from the screening part of the test set
+    where `test_rows` says so; the outcome's own is from the whole test set at the last step.
+    """
+
+    number: int
+    status: str
+    success: bool | None
+    steps: int
+    test_error: float
+    test_loss: float
+    train_error: float
+    train_loss: float
+    history: dict[str, np.ndarray]
+    probes: dict[str, PyTree]
+    params: PyTree
+    initial: PyTree
+    seconds: float
+
+
+@dataclass
+class _Lane:
+    """A run under way."""
+
+    job: Job
+    keys: Keys
+    numbers: tuple[Any, ...]
+    initial: PyTree
+    step: int = 0
+    seconds: float = 0.0
+    curves: list[tuple[float, ...]] = field(default_factory=list)
+    probes: list[dict[str, PyTree]] = field(default_factory=list)
+
+    @property
+    def due(self) -> int:
+        """Steps until the next evaluation."""
+        training = self.job.training
+        return min(training.interval, int(training.steps) - self.step)
+
+    @property
+    def screening(self) -> Rows:
+        """The rows that every evaluation looks at."""
+        training = self.job.training
+        train = 0 if training.samples is None else min(int(training.samples), TRAIN_ROWS)
+        return Rows(train, min(int(training.test_samples), SCREEN_ROWS))
+
+    @property
+    def testing(self) -> Rows:
+        """The whole test set."""
+        return Rows(0, int(self.job.training.test_samples))
+
+    def is_at_end(self, seen: Observation, i: int) -> bool:
+        """Whether the whole test set is worth computing."""
+        training = self.job.training
+        if self.step >= int(training.steps) or not seen.is_finite[i]:
+            return True
+        if training.stop is None:
+            return False
+        goal = float(training.stop.test_error)
+        error = float(seen.test.error[i]) / int(seen.test.rows[i])
+        return error <= goal + 5 * (goal * (1 - goal) / SCREEN_ROWS) ** 0.5
+
+    def record(self, seen: Observation) -> None:
+        """Appends an evaluation to the curves."""
+        curves = (*_mean(seen.train), *_mean(seen.test), int(seen.test.rows))
+        self.curves.append((self.step, *curves))
+        self.probes.append(seen.probes)
+
+    def is_over(self, *, is_finite: bool) -> bool:
+        """Whether the run is finished, after `record`."""
+        training = self.job.training
+        return self.step >= int(training.steps) or not is_finite or bool(self.has_succeeded)
+
+    @property
+    def has_succeeded(self) -> bool | None:
+        """Whether the newest test error is of the whole test set and meets the stop rule."""
+        training = self.job.training
+        if training.stop is None:
+            return None
+        row = dict(zip(CURVES, self.curves[-1], strict=True))
+        is_whole = row["test_rows"] == int(training.test_samples)
+        return is_whole and row["test_error"] <= float(training.stop.test_error)
+
+
+def default_lanes() -> int:
+    """How many runs to train side by side on this device."""
+    return 1 if jax.default_backend() == "cpu" else 64
+
+
+def train(
+    jobs: Iterable[Job],
+    *,
+    probes: dict[str, Probe] | None = None,
+    lanes: int | None = None,
+    watch: Watch | None = None,
+) -> Iterator[Outcome]:
+    """Trains jobs of one structure and yields their outcomes as they finish.
+
+    Args:
+        jobs: Runs whose experiments differ in traced numbers only, with any seeds.
+        probes: What to look at besides losses and errors, by name.
+        lanes: Runs side by side; None is what suits the device.
+        watch: Called with a run's number and its newest row of curves at each evaluation.
+    """
+    waiting = iter(jobs)
+    first = [job for _, job in zip(range(lanes or default_lanes()), waiting, strict=False)]
+    if first:
+        yield from _Bench(first, waiting, probes or {}, lanes or default_lanes(), watch).run()
+
+
+class _Bench:
+    """Lanes of runs of one structure, and the queue that refills them."""
+
+    def __init__(
+        self,
+        first: list[Job],
+        waiting: Iterator[Job],
+        probes: dict[str, Probe],
+        lanes: int,
+        watch: Watch | None,
+    ) -> None:
+        self.structure, _ = program.split(*first[0][1:4])
+        self.waiting, self.lanes, self.watch = waiting, lanes, watch
+        self.probes = tuple(sorted(probes.items()))
+        started = [self._start(job) for job in first]
+        self.active: list[_Lane | None] = [lane for lane, _, _ in started]
+        self.active += [None] * (lanes - len(first))
+        padded = started + [started[0]] * (lanes - len(first))
+        self.state: State = _stack([state for _, state, _ in padded])
+        self.full_batch: PyTree = _stack([rows for _, _, rows in padded])
+        self.numbers: Any = _stack([lane.numbers for lane, _, _ in padded])
+        self.keys: Keys = _stack([lane.keys for lane, _, _ in padded])
+        self.initial: PyTree = _stack([lane.initial for lane, _, _ in padded])
+
+    def run(self) -> Iterator[Outcome]:
+        """Advances all lanes, chunk by chunk, until no run is left."""
+        self._advance([0] * self.lanes)  # compiles, and moves nothing
+        self._observe([NOTHING] * self.lanes)
+        yield from self._look(0.0)
+        while any(self.active):
+            began = time.perf_counter()
+            self._advance([lane.due if lane else 0 for lane in self.active])
+            jax.block_until_ready(self.state)
+            yield from self._look(time.perf_counter() - began)
+
+    def _start(self, job: Job) -> tuple[_Lane, State, PyTree]:
+        structure, numbers = program.split(*job[1:4])
+        assert structure == self.structure, f"{job} has another structure than its neighbours"
+        keys = keys_of(job.seed)
+        state = program.start(structure, job.model, numbers, keys)
+        rows: PyTree = ()
+        if job.training.batch is None:
+            assert job.training.samples is not None
+            rows = program.whole_training_set(structure, int(job.training.samples), numbers, keys)
+        return _Lane(job, keys, numbers, jax.tree.map(jnp.copy, state.params)), state, rows
+
+    def _advance(self, counts: list[int]) -> None:
+        self.state = program.advance(
+            self.structure,
+            self.lanes,
+            self.numbers,
+            self.state,
+            self.keys,
+            jnp.asarray(counts, jnp.int32),
+            self.full_batch,
+        )
+        for lane, count in zip(self.active, counts, strict=True):
+            if lane:
+                lane.step += count
+
+    def _observe(self, rows: list[Rows]) -> Observation:
+        return jax.device_get(
+            program.observe(
+                self.structure,
+                self.lanes,
+                self.probes,
+                self.numbers,
+                self.state.params,
+                self.initial,
+                self.keys,
+                _stack(rows),
+            )
+        )
+
+    def _look(self, elapsed: float) -> Iterator[Outcome]:
+        """Records an evaluation of every lane, and yields and refills those that are done."""
+        began = time.perf_counter()
+        seen = self._observe([lane.screening if lane else NOTHING for lane in self.active])
+        is_over = [
+            lane is not None and lane.is_at_end(seen, i) for i, lane in enumerate(self.active)
+        ]
+        if any(is_over):
+            full = [
+                lane.testing if lane and over else NOTHING
+                for lane, over in zip(self.active, is_over, strict=True)
+            ]
+            seen = _merged(seen, self._observe(full).test, is_over)
+        elapsed += time.perf_counter() - began
+        running = max(1, sum(lane is not None for lane in self.active))
+        for i, lane in enumerate(self.active):
+            if lane is None:
+                continue
+            lane.seconds += elapsed / running
+            lane.record(jax.tree.map(lambda leaf, i=i: leaf[i], seen))
+            if self.watch:
+                self.watch(lane.job.number, dict(zip(CURVES, lane.curves[-1], strict=True)))
+            if lane.is_over(is_finite=bool(seen.is_finite[i])):
+                yield self._outcome(lane, i, is_finite=bool(seen.is_finite[i]))
+                self._refill(i)
+
+    def _outcome(self, lane: _Lane, i: int, *, is_finite: bool) -> Outcome:
+        history = dict(zip(CURVES, np.asarray(lane.curves, np.float64).T, strict=True))
+        for name in ("step", "test_rows"):
+            history[name] = history[name].astype(np.int64)
+        return Outcome(
+            number=lane.job.number,
+            status="done" if is_finite else "diverged",
+            success=lane.has_succeeded,
+            steps=lane.step,
+            test_error=float(history["test_error"][-1]),
+            test_loss=float(history["test_loss"][-1]),
+            train_error=float(history["train_error"][-1]),
+            train_loss=float(history["train_loss"][-1]),
+            history=history,
+            probes=jax.tree.map(lambda *seen: np.stack(seen), *lane.probes),
+            params=jax.tree.map(lambda leaf: leaf[i], self.state.params),
+            initial=lane.initial,
+            seconds=lane.seconds,
+        )
+
+    def _refill(self, i: int) -> None:
+        """Puts the next waiting run into lane `i`."""
+        job = next(self.waiting, None)
+        if job is None:
+            self.active[i] = None
+            return
+        lane, state, rows = self._start(job)
+        self.active[i] = lane
+        fresh = (state, rows, lane.numbers, lane.keys, lane.initial)
+        held = (self.state, self.full_batch, self.numbers, self.keys, self.initial)
+        self.state, self.full_batch, self.numbers, self.keys, self.initial = jax.tree.map(
+            lambda old, new: old.at[i].set(new), held, fresh
+        )
+
+
+def _stack(trees: list[PyTree]) -> PyTree:
+    return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
+
+
+def _mean(sums: Sums) -> tuple[float, float]:
+    """Loss and error, divided in double precision so that 1,000 of 10,000 is exactly 0.1."""
+    if int(sums.rows) == 0:
+        return float("nan"), float("nan")
+    return float(sums.loss) / int(sums.rows), float(sums.error) / int(sums.rows)
+
+
+def _merged(seen: Observation, full: Sums, lanes: list[bool]) -> Observation:
+    """`seen` with the whole test set's sums in the given lanes."""
+    loss, error, rows = (np.where(lanes, *pair) for pair in zip(full, seen.test, strict=True))
+    return seen._replace(test=Sums(loss, error, rows))

@@ -1,0 +1,96 @@
+r"""Updates: Optax's transformations between gradient truncation, weight decay and learning rates.
+
+Rates are resolved for each parameter: the recipe's own, or those of the first `Group` whose path
+matches and which is active at the step. They are scalars inside the compiled step, so a learning
+rate can be swept without compiling anew.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, PyTree
+
+from elegans.configuration import Number, is_off
+from elegans.training.recipe import Training
+
+
+def preconditioner(training: Training) -> optax.GradientTransformation:
+    """Optax's transformation from gradients to directions."""
+    return optax.identity() if training.optimizer == "sgd" else optax.scale_by_adam()
+
+
+def init(training: Training, params: PyTree) -> optax.OptState:
+    """The optimiser's state before the first step."""
+    return preconditioner(training).init(params)
+
+
+def update(
+    training: Training, grads: PyTree, state: optax.OptState, params: PyTree, step: Int[Array, ""]
+) -> tuple[PyTree, optax.OptState]:
+    """Parameters and state after one step with the given mean gradients."""
+    rates, decays = rates_at(training, params, step)
+    if not is_off(training.truncate):
+        grads = jax.tree.map(lambda g: jnp.where(jnp.abs(g) <= training.truncate, 0.0, g), grads)
+    if training.decay == "coupled" and training.optimizer != "adamw":
+        grads = jax.tree.map(_decayed, grads, params, decays)
+    directions, state = preconditioner(training).update(grads, state, params)
+    if training.optimizer == "adamw":
+        directions = jax.tree.map(_decayed, directions, params, decays)
+    elif training.decay == "shrink":
+        params = jax.tree.map(lambda p, d: p if is_off(d) else (1 - d) * p, params, decays)
+    return jax.tree.map(lambda p, u, rate: p - rate * u, params, directions, rates), state
+
+
+def rates_at(training: Training, params: PyTree, step: Int[Array, ""]) -> tuple[PyTree, PyTree]:
+    """The learning rate and weight decay of each parameter at a step, schedule included."""
+    factor = schedule_factor(training, step)
+
+    def resolve(name: str) -> tuple[Number, Number]:
+        rate, decay = training.learning_rate, training.weight_decay
+        for group in reversed(training.groups):
+            if not matches(group.match, name):
+                continue
+            if group.start == 0 and group.stop is None:
+                rate, decay = group.learning_rate, group.weight_decay
+                continue
+            active = step >= group.start
+            if group.stop is not None:
+                active &= step < group.stop
+            rate = jnp.where(active, group.learning_rate, rate)
+            decay = jnp.where(active, group.weight_decay, decay)
+        return rate if factor is None else factor * rate, decay
+
+    leaves, structure = jax.tree_util.tree_flatten_with_path(params)
+    rates, decays = zip(*(resolve(path_name(path)) for path, _ in leaves), strict=True)
+    return jax.tree.unflatten(structure, rates), jax.tree.unflatten(structure, decays)
+
+
+def schedule_factor(training: Training, step: Int[Array, ""]) -> Float[Array, ""] | None:
+    """What multiplies every learning rate at a step; None where nothing does."""
+    t, total = step.astype(jnp.float32), training.steps
+    factors = {
+        "constant": lambda: None,
+        "linear": lambda: 1 - t / total,
+        "cosine": lambda: 0.5 * (1 + jnp.cos(jnp.pi * t / total)),
+        "inverse": lambda: 1 / (t + 1),
+    }
+    factor = factors[training.schedule]()
+    if is_off(training.warmup):
+        return factor
+    return jnp.minimum(1.0, (t + 1) / training.warmup) * (1.0 if factor is None else factor)
+
+
+def path_name(path: Any) -> str:
+    """A parameter's path as a user writes it: "layers.0.weight"."""
+    return ".".join(str(getattr(part, "name", getattr(part, "idx", part))) for part in path)
+
+
+def matches(prefix: str, name: str) -> bool:
+    """Whether `prefix` is `name` or a whole part of its start."""
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def _decayed(update: Array, param: Array, decay: Number) -> Array:
+    return update if is_off(decay) else update + decay * param

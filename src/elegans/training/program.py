@@ -1,0 +1,232 @@
+"""The compiled programs of the engine: starting, advancing, observing and testing lanes of runs.
+
+Each is a pure function of a task, a model and a recipe, of which it knows only that a task samples
+and a model starts and predicts. Configurations are split: fields that are structure, and numbers
+that are exactly zero, choose the program; all other numbers are its arguments. A program works on
+a fixed number of lanes, which all its arguments carry as their leading axis.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+
+from elegans.configuration import Count, is_off
+from elegans.training import data, losses, optimizers
+from elegans.training.data import Keys
+from elegans.training.recipe import Training
+
+ROWS = 250  # evaluated at once: activations of a wide network stay within the cache
+FULL_BATCH_ROWS = 4096  # of a full batch, differentiated at once
+
+Probe = Callable[..., Any]
+
+
+class State(NamedTuple):
+    """What training changes."""
+
+    params: PyTree
+    optimizer: PyTree
+    step: Int[Array, "..."]
+
+
+class Sums(NamedTuple):
+    """Loss and error, summed over `rows` examples."""
+
+    loss: Float[Array | np.ndarray, "..."]
+    error: Float[Array | np.ndarray, "..."]
+    rows: Int[Array | np.ndarray, "..."]
+
+
+class Rows(NamedTuple):
+    """How many rows of the training and the test set to look at."""
+
+    train: Count
+    test: Count
+
+
+class Observation(NamedTuple):
+    """What is seen of a run at an evaluation."""
+
+    train: Sums
+    test: Sums
+    is_finite: Bool[Array | np.ndarray, "..."]
+    probes: dict[str, PyTree]
+
+
+class Structure(NamedTuple):
+    """The part of a configuration that chooses the program: hashable, the key of a compilation."""
+
+    tree: Any
+    constants: tuple[float | None, ...]
+    model: Any
+
+
+def split(task: Any, model: Any, training: Training) -> tuple[Structure, tuple[Any, ...]]:
+    """The structure of an experiment, and its numbers.
+
+    A model whose predictions do not depend on all its fields names what they depend on its `body`,
+    so that networks that only start differently share a program.
+    """
+    leaves, tree = jax.tree.flatten((task, training))
+    constants = tuple(leaf if is_off(leaf) else None for leaf in leaves)
+    numbers = tuple(leaf for leaf in leaves if not is_off(leaf))
+    return Structure(tree, constants, getattr(model, "body", model)), numbers
+
+
+def join(structure: Structure, numbers: tuple[Any, ...]) -> tuple[Any, Any, Training]:
+    """The task, model and recipe that `split` took apart."""
+    rest = iter(numbers)
+    leaves = [next(rest) if constant is None else constant for constant in structure.constants]
+    task, training = jax.tree.unflatten(structure.tree, leaves)
+    return task, structure.model, training
+
+
+def in_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
+    """`function` on arguments with a leading axis of lanes.
+
+    One lane is no `vmap`: XLA compiles a batch of one matrix product to slower code.
+    """
+    if lanes > 1:
+        return jax.vmap(function)
+
+    def single(*arguments: Any) -> Any:
+        result = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
+        return jax.tree.map(lambda leaf: jnp.asarray(leaf)[None], result)
+
+    return single
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def start(structure: Structure, model: Any, numbers: tuple[Any, ...], keys: Keys) -> State:
+    """One run before its first step."""
+    task, _, training = join(structure, numbers)
+    params = model.init(keys.init, task)
+    return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
+
+
+@partial(jax.jit, static_argnums=(0, 1), donate_argnums=3)
+def advance(
+    structure: Structure,
+    lanes: int,
+    numbers: tuple[Any, ...],
+    state: State,
+    keys: Keys,
+    count: Int[Array, " lanes"],
+    full_batch: PyTree,
+) -> State:
+    """Each lane after `count` more steps."""
+
+    def one(numbers: Any, state: State, keys: Keys, count: Count, full_batch: PyTree) -> State:
+        task, model, training = join(structure, numbers)
+        update = partial(_update, model, training)
+        if training.batch is None:
+            return jax.lax.fori_loop(0, count, lambda _, s: update(s, full_batch), state)
+        bulk = data.steps_in_bulk(task, training.batch)
+
+        def block(i: Array, state: State) -> State:
+            drawn = data.batches(task, training, keys, state.step + jnp.arange(bulk))
+            return jax.lax.fori_loop(
+                0,
+                jnp.minimum(bulk, count - i * bulk),
+                lambda j, s: update(s, jax.tree.map(lambda leaf: leaf[j], drawn)),
+                state,
+            )
+
+        return jax.lax.fori_loop(0, -(-count // bulk), block, state)
+
+    return in_lanes(one, lanes)(numbers, state, keys, count, full_batch)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def observe(
+    structure: Structure,
+    lanes: int,
+    probes: tuple[tuple[str, Probe], ...],
+    numbers: tuple[Any, ...],
+    params: PyTree,
+    initial: PyTree,
+    keys: Keys,
+    rows: Rows,
+) -> Observation:
+    """Train and test error over so many rows, whether all is finite, and what the probes see."""
+
+    def one(numbers: Any, params: PyTree, initial: PyTree, keys: Keys, rows: Rows) -> Observation:
+        task, model, training = join(structure, numbers)
+        total = partial(sums, task, model, training, params)
+        is_finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)]
+        return Observation(
+            train=total(key=keys.data, count=rows.train),
+            test=total(key=keys.test, count=rows.test),
+            is_finite=jnp.all(jnp.stack(is_finite)),
+            probes={name: probe(params, initial, task, keys.probe) for name, probe in probes},
+        )
+
+    return in_lanes(one, lanes)(numbers, params, initial, keys, rows)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def whole_training_set(
+    structure: Structure, samples: int, numbers: tuple[Any, ...], keys: Keys
+) -> PyTree:
+    """All rows of one run's training set, for full-batch training."""
+    task, _, _ = join(structure, numbers)
+    return data.rows(task, keys.data, jnp.arange(samples, dtype=jnp.uint32))
+
+
+def sums(
+    task: Any, model: Any, training: Training, params: PyTree, *, key: PRNGKeyArray, count: Count
+) -> Sums:
+    """Loss and error over the first `count` rows of the data set under `key`, block by block."""
+    loss = losses.LOSSES[training.loss]
+
+    def block(i: Array, total: tuple[Array, Array]) -> tuple[Array, Array]:
+        indices = i.astype(jnp.uint32) * ROWS + jnp.arange(ROWS, dtype=jnp.uint32)
+        x, y = data.rows(task, key, indices)[:2]
+        predictions = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
+        counts = indices < jnp.asarray(count, jnp.uint32)
+        return (
+            total[0] + jnp.sum(jnp.where(counts, jax.vmap(loss)(predictions, y), 0.0)),
+            total[1] + jnp.sum(jnp.where(counts, jax.vmap(losses.error)(predictions, y), 0.0)),
+        )
+
+    zero = jnp.zeros(())
+    total, wrong = jax.lax.fori_loop(0, -(-count // ROWS), block, (zero, zero))
+    return Sums(total, wrong, jnp.asarray(count, jnp.int32))
+
+
+def _update(model: Any, training: Training, state: State, batch: PyTree) -> State:
+    """One step on one batch."""
+    grads = mean_gradient(model, training, state.params, batch)
+    params, optimizer = optimizers.update(
+        training, grads, state.optimizer, state.params, state.step
+    )
+    return State(params, optimizer, state.step + 1)
+
+
+def mean_gradient(model: Any, training: Training, params: PyTree, batch: PyTree) -> PyTree:
+    """The gradient of the mean loss over a batch, in blocks if the batch is large."""
+    loss = losses.LOSSES[training.loss]
+
+    def total(params: PyTree, batch: PyTree) -> Float[Array, ""]:
+        x, y = batch[:2]
+        return jnp.sum(jax.vmap(loss)(jax.vmap(model.apply, in_axes=(None, 0))(params, x), y))
+
+    size = jax.tree.leaves(batch)[0].shape[0]
+    if size <= FULL_BATCH_ROWS:
+        return jax.grad(lambda params: total(params, batch) / size)(params)
+    blocks, rest = divmod(size, FULL_BATCH_ROWS)
+    stacked = jax.tree.map(
+        lambda leaf: leaf[: size - rest].reshape(blocks, FULL_BATCH_ROWS, *leaf.shape[1:]), batch
+    )
+    tail = jax.tree.map(lambda leaf: leaf[size - rest :], batch)
+    grads, _ = jax.lax.scan(
+        lambda acc, part: (jax.tree.map(jnp.add, acc, jax.grad(total)(params, part)), None),
+        jax.grad(total)(params, tail),
+        stacked,
+    )
+    return jax.tree.map(lambda g: g / size, grads)
