@@ -92,7 +92,7 @@ def membership(
     for start in range(0, total, CHUNK):
         stop = min(start + CHUNK, total)
         if x is not None:
-            rows = x[start:stop].astype(np.float64)
+            rows: np.ndarray = x[start:stop].astype(np.float64)
         elif exact:
             rows = cube(n, start, stop)
         else:
@@ -182,7 +182,7 @@ def degree_bound(
 def log_low_degree_samples(
     n: int, d: Real, k: int, W: Real, B: Real, *, epsilon: Real, delta: Real, constant: Real = 1.0
 ) -> float:
-    r"""$\log_{10}$ of theorem 8's $c\,n^d k^2 (W \sqrt n + B)^2 \log(1/\delta)/\epsilon$ samples."""
+    r"""$\log_{10}$ of theorem 8: $c\,n^d k^2 (W \sqrt n + B)^2 \log(1/\delta)/\epsilon$ samples."""
     scale = constant * (k * (W * math.sqrt(n) + B)) ** 2 * math.log(1 / delta) / epsilon
     return d * math.log10(n) + math.log10(scale)
 
