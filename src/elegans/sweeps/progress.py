@@ -2,34 +2,41 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol, runtime_checkable
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Told how many runs there are, and of each that is done."""
 
-    def of(self, total: int) -> Any:
-        """A context in which `total` runs are done."""
+    def of(self, total: int, stored: int = 0) -> AbstractContextManager[None]:
+        """A context in which all of `total` runs are done, of which some were stored before."""
 
     def done(self, row: dict[str, Any]) -> None:
         """One more run is done, with this row of the table."""
+
+    def note(self, text: str) -> None:
+        """Something to be said, once."""
 
 
 class Silent:
     """Shows nothing."""
 
     @contextmanager
-    def of(self, total: int) -> Iterator[None]:
+    def of(self, total: int, stored: int = 0) -> Iterator[None]:
         """A context in which nothing is shown."""
         yield
 
     def done(self, row: dict[str, Any]) -> None:
         """Ignores the row."""
+
+    def note(self, text: str) -> None:
+        """Says nothing."""
 
 
 class Bar:
@@ -41,7 +48,7 @@ class Bar:
         self.began = self.told = 0.0
 
     @contextmanager
-    def of(self, total: int) -> Iterator[None]:
+    def of(self, total: int, stored: int = 0) -> Iterator[None]:
         """A context in which the bar is shown."""
         self.total, self.count, self.successes = total, 0, 0
         self.began = self.told = time.monotonic()
@@ -55,6 +62,10 @@ class Bar:
         with RichProgress(*columns, console=self.console, transient=True) as self.bar:
             self.item = self.bar.add_task("runs", total=total, rate="")
             yield
+
+    def note(self, text: str) -> None:
+        """Says it on standard error."""
+        self.console.print(text, highlight=False)
 
     def done(self, row: dict[str, Any]) -> None:
         """Counts the run, and a success."""

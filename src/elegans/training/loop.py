@@ -80,8 +80,10 @@ class _Lane:
 
     @property
     def due(self) -> int:
-        """Steps until the next evaluation."""
+        """Steps until the next evaluation; none before the first, which sees the start."""
         training = self.job.training
+        if not self.curves:
+            return 0
         return min(training.interval, int(training.steps) - self.step)
 
     @property
@@ -183,7 +185,6 @@ class _Bench:
         """Advances all lanes, chunk by chunk, until no run is left."""
         self._advance([0] * self.lanes)  # compiles, and moves nothing
         self._observe([NOTHING] * self.lanes)
-        yield from self._look(0.0)
         while any(self.active):
             began = time.perf_counter()
             self._advance([lane.due if lane else 0 for lane in self.active])
