@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.brute_force import cube
 
-from brute_force import cube
 from elegans.models import MLP
 from elegans.tasks import LearningWithRounding, LiftedParity, SparseNetwork
 

@@ -11,7 +11,7 @@ from elegans.theory import fourier
 
 if importlib.util.find_spec("boofun"):
 
-    @settings(max_examples=20, deadline=None)  # the first example imports boofun
+    @settings(max_examples=20)
     @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.floats(0.0, 1.0))
     def test_boofun_finds_the_same_numbers(seed, n, rho):
         with warnings.catch_warnings():

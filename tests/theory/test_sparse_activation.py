@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import cube
 
-from brute_force import cube
 from elegans import constructions
 from elegans.tasks import SparseNetwork
 from elegans.theory import fourier, sparse_activation

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import cube
 
-from brute_force import cube
 from elegans import constructions
 from elegans.models import MLP
 from elegans.tasks import Junta
