@@ -30,7 +30,7 @@ from elegans.training.recipe import Stop, Training
 
 STARTS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
 CURVES_PER_CELL = 5
-PAPER_SAMPLES = tuple(int(a * 10**b) for b in range(2, 6) for a in (1, 2, 3, 6)) + (10**6,)
+PAPER_SAMPLES = (*(a * 10**b for b in range(2, 6) for a in (1, 2, 3, 6)), 10**6)
 
 
 @dataclass(frozen=True)
