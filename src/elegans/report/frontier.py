@@ -179,7 +179,6 @@ def page(result: Result) -> alt.Chart:
 
 
 def _first_edge(cells: pd.DataFrame) -> list[dict[str, object]]:
-    """The cell that is shown before any click: the first that is neither sure nor hopeless."""
-    mixed = cells[(cells["rate"] > 0) & (cells["rate"] < 1)]
-    cell = (mixed if len(mixed) else cells).iloc[0]
+    """The cell that is shown before any click: the one nearest to even odds."""
+    cell = cells.loc[(cells["rate"] - 0.5).abs().idxmin()]
     return [{"task": cell["task"], "width": int(cell["width"]), "m": cell["m"]}]
