@@ -125,7 +125,7 @@ class View:
     def __exit__(self, *_: object) -> None:
         self.live.stop()
 
-    def show(self, row: dict[str, float]) -> None:
+    def show(self, row: dict[str, float | int]) -> None:
         """Shows the newest evaluation."""
         now = time.perf_counter()
         self.began = self.began or now

@@ -22,6 +22,8 @@ def parse(text: str) -> Any:
 
 def literal(text: str) -> Any:
     """A number, a tuple, None or a configuration; any other text stands for itself."""
+    if text.strip().lower() in ("nan", "inf", "-inf"):
+        return float(text)
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError:
