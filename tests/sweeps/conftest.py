@@ -12,9 +12,12 @@ import elegans as el
 
 @pytest.fixture(scope="session", autouse=True)
 def _programs(tmp_path_factory):
-    """Compiled programs are kept for the workers of this session, and for it alone."""
+    """Compiled programs are kept for the processes that these tests start, and for them alone."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELEGANS_CACHE", str(tmp_path_factory.mktemp("programs")))
+        patch.setenv("JAX_COMPILATION_CACHE_DIR", os.environ["ELEGANS_CACHE"])
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+        patch.setenv("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
         yield
 
 

@@ -68,7 +68,7 @@ class Counter:
     def __exit__(self, *error):
         pass
 
-    def done(self, row):
+    def done(self, row, left=None):
         self.rows.append(row)
 
     def note(self, text):

@@ -48,8 +48,8 @@ def _grid(part: pd.DataFrame) -> pd.DataFrame:
 
 def _success(axes: Axes, part: pd.DataFrame, title: str) -> None:
     grid = _grid(part)
-    columns = [ONLINE if np.isinf(m) else plots.thousands(m) for m in grid.columns]
-    plots.heat_map(axes, grid.to_numpy(), [plots.thousands(r) for r in grid.index], columns)
+    columns = [ONLINE if np.isinf(m) else f"{m:,.0f}" for m in grid.columns.astype(float)]
+    plots.heat_map(axes, grid.to_numpy(), [f"{r:,}" for r in grid.index], columns)
     axes.set(title=title, xlabel="training samples m", ylabel="width r")
 
 
@@ -80,7 +80,7 @@ def _limits(axes: Axes, part: pd.DataFrame) -> None:
         return
     shade = plots.colours(part["width"])
     for width, bound in bounds.items():
-        axes.axvline(bound, color=shade[float(str(width))], ls=":", lw=1)
+        axes.axvline(bound, color=shade[width], ls=":", lw=1)
 
 
 def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
@@ -115,7 +115,7 @@ def _examples(axes: Axes, curves: pd.DataFrame, start: str) -> None:
     axes.legend(loc="center right")
 
 
-def page(result: Result) -> alt.Chart:
+def page(result: Result) -> alt.VConcatChart:
     """Heat maps beside the runs of the cell that is clicked."""
     cells = result.table.assign(
         m=result.table["samples"].astype("string").fillna(ONLINE),
@@ -179,7 +179,6 @@ def page(result: Result) -> alt.Chart:
 
 
 def _first_edge(cells: pd.DataFrame) -> list[dict[str, object]]:
-    """The cell that is shown before any click: the first that is neither sure nor hopeless."""
-    mixed = cells[(cells["rate"] > 0) & (cells["rate"] < 1)]
-    cell = (mixed if len(mixed) else cells).iloc[0]
+    """The cell that is shown before any click: the one nearest to even odds."""
+    cell = cells.iloc[int((cells["rate"] - 0.5).abs().argmin())]
     return [{"task": cell["task"], "width": int(cell["width"]), "m": cell["m"]}]

@@ -1,11 +1,13 @@
 """What all figures share: one look, colours by width, and how a figure is written to a file."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -32,21 +34,21 @@ def look() -> Iterator[None]:
         yield
 
 
-def figure(width: float, height: float) -> Figure:
+def figure(width: float | int, height: float | int) -> Figure:
     """An empty figure that belongs to no window, in inches."""
     made = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(made)
     return made
 
 
-def colours(values: Iterable[float]) -> dict[float, tuple[float, ...]]:
+def colours(values: pd.Series) -> dict[Any, tuple[float, ...]]:
     """A colour for each value, dark to bright as the values grow."""
     ordered = sorted(set(values))
     shades = mpl.colormaps["viridis"](np.linspace(0.0, 0.85, max(2, len(ordered))))
     return {value: tuple(shade) for value, shade in zip(ordered, shades, strict=False)}
 
 
-def thousands(value: float) -> str:
+def thousands(value: float | int) -> str:
     """A whole number with separators."""
     return f"{int(value):,}"
 

@@ -41,9 +41,8 @@ def drive(
     while True:
         while (ready := plan.next(len(flying))) is not None:
             stored = already([keys[cell] for cell in ready.cells])
-            ready.cells = [cell for cell in ready.cells if keys[cell] not in stored]
+            plan.drop(ready, [cell for cell in ready.cells if keys[cell] in stored])
             if not ready.cells:
-                plan.done(ready, [])
                 continue
             text = unit(texts, [keys[cell] for cell in ready.cells], force.probes)
             future = force.executor.submit(force.call, text)

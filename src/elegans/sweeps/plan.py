@@ -36,6 +36,7 @@ class Kind:
 
     waiting: deque[int]
     waiting_guess: float  # seconds of all that wait
+    flying_guess: float = 0.0  # and of all that a worker has
     done_guess: float = 0.0
     done_seconds: float = 0.0
     in_flight: int = 0
@@ -74,12 +75,14 @@ class Plan:
             return None
         ratio = self._ratios()
         kind = max(settled or waiting, key=lambda k: ratio[k] * self.guess[k.waiting[0]])
-        size = min(UNIT_SECONDS, self.seconds_left() / (SHARE * self.workers))
+        waiting_seconds = sum(ratio[kind] * kind.waiting_guess for kind in waiting)
+        size = min(UNIT_SECONDS, waiting_seconds / (SHARE * self.workers))
         cells: list[int] = []
         seconds = 0.0
         while kind.waiting and (seconds < size or len(cells) < self.at_least):
             cells.append(kind.waiting.popleft())
             kind.waiting_guess -= self.guess[cells[-1]]
+            kind.flying_guess += self.guess[cells[-1]]
             seconds += ratio[kind] * self.guess[cells[-1]]
         kind.in_flight += 1
         return Unit(kind, cells)
@@ -89,9 +92,16 @@ class Plan:
         unit.kind.in_flight -= 1
         unit.kind.is_compiled = True
         for cell, took in zip(unit.cells, seconds, strict=True):
+            unit.kind.flying_guess -= self.guess[cell]
             if not math.isnan(took):
                 unit.kind.done_guess += self.guess[cell]
                 unit.kind.done_seconds += took
+
+    def drop(self, unit: Unit, cells: Sequence[int]) -> None:
+        """Takes runs out of a unit that another driver has done."""
+        unit.kind.flying_guess -= sum(self.guess[cell] for cell in cells)
+        unit.cells = [cell for cell in unit.cells if cell not in cells]
+        unit.kind.in_flight -= not unit.cells
 
     def lost(self, unit: Unit) -> None:
         """Takes back a unit whose worker died, to be tried again a run at a time."""
@@ -99,9 +109,10 @@ class Plan:
         self.returned += [Unit(unit.kind, [cell], unit.losses + 1) for cell in unit.cells]
 
     def seconds_left(self) -> float:
-        """Computing time of the runs that no worker has, as far as is known."""
+        """Computing time of the runs that are not done, as far as is known."""
         ratio = self._ratios()
-        return sum(ratio[kind] * kind.waiting_guess for kind in self.kinds)
+        left = [ratio[kind] * (kind.waiting_guess + kind.flying_guess) for kind in self.kinds]
+        return max(0.0, sum(left))
 
     def _ratios(self) -> dict[Kind, float]:
         """Seconds for each second that was guessed, by kind; that of all where none is known."""

@@ -24,7 +24,7 @@ from elegans.sweeps.record import Record
 from elegans.sweeps.run import name_of
 from elegans.sweeps.shelf import Memory, Shelf
 from elegans.sweeps.store import Store
-from elegans.sweeps.table import truths
+from elegans.sweeps.table import typed
 from elegans.sweeps.unit import Key
 
 COLUMNS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "seconds")
@@ -125,7 +125,7 @@ class Sweep:
             raised has the status "failed"; its traceback is in the store.
         """
         cells = self.cells()
-        shelf: Shelf = Store(store) if isinstance(store, str | os.PathLike) else store or Memory()
+        shelf = _shelf(store)
         keys = [cell.key for cell in cells]
         found = shelf.outcomes(keys)
         _refuse_other_probes(found.values(), sorted(self.named_probes), shelf)
@@ -134,18 +134,18 @@ class Sweep:
         meter = progress_for(progress)
         try:
             with meter.of(len(new) + len(found), len(found)):
-                for records in self._execute(list(new.values()), executor, workers, cluster, shelf):
+                done = self._execute(list(new.values()), executor, workers, cluster, shelf)
+                for records, left in done:
                     shelf.add(records)
                     for record in records:
                         cell = new[record.experiment, record.seed]
-                        meter.done(row_of(cell, record._asdict()))
+                        meter.done(row_of(cell, record._asdict()), left)
         except KeyboardInterrupt:
-            done = len(shelf.outcomes(keys))
-            meter.note(f"Stopped: {shelf!r} has {done} of {len(set(keys))} runs. {GO_ON}")
+            kept = len(shelf.outcomes(keys))
+            meter.note(f"Stopped: {shelf!r} has {kept} of {len(set(keys))} runs. {GO_ON}")
             raise
         found = shelf.outcomes(keys)
-        table = pd.DataFrame([row_of(cell, found[cell.key]) for cell in cells])
-        return table.assign(success=truths(table["success"]))
+        return typed(pd.DataFrame([row_of(cell, found[cell.key]) for cell in cells]))
 
     def _execute(
         self,
@@ -154,8 +154,8 @@ class Sweep:
         workers: int | None,
         cluster: str | None,
         shelf: Shelf,
-    ) -> Iterator[list[Record]]:
-        """Does the runs of some cells; yields their records, several at a time."""
+    ) -> Iterator[tuple[list[Record], float]]:
+        """Does the runs of some cells; yields records, several at a time, and seconds left."""
         if not cells:
             return
         plan = Plan([cell.experiment for cell in cells])
@@ -164,7 +164,15 @@ class Sweep:
             plan.workers, plan.at_least = hands.workers, hands.at_least
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
-            yield from drive(plan, hands, keys, texts, shelf.holds)
+            for records in drive(plan, hands, keys, texts, shelf.holds):
+                yield records, plan.seconds_left() / hands.workers
+
+
+def _shelf(store: Store | str | os.PathLike[str] | None) -> Shelf:
+    """The place that is meant; an empty store is one too."""
+    if store is None:
+        return Memory()
+    return store if isinstance(store, Store) else Store(store)
 
 
 def row_of(cell: Cell, outcome: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from elegans.sweeps.store import Store
 
 KINDS = (".parquet", ".csv")
+REALS = ("test_error", "test_loss", "train_error", "train_loss", "seconds")
 
 
 def table(store: "Store", where: Mapping[str, Any]) -> pd.DataFrame:
@@ -35,7 +36,7 @@ def table(store: "Store", where: Mapping[str, Any]) -> pd.DataFrame:
     place = np.empty(max(numbers, default=0) + 1, np.int64)
     place[numbers] = np.arange(len(numbers))
     fields = flat.take(place[runs["number"]]).reset_index(drop=True)
-    runs["success"] = truths(runs["success"])
+    runs = typed(runs)
     joined = pd.concat([runs[["run"]], fields, runs.drop(columns=["run", "number"])], axis=1)
     return joined[selected(joined, where)].reset_index(drop=True) if where else joined
 
@@ -67,10 +68,19 @@ def flattened(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def truths(values: pd.Series) -> pd.Series:
-    """True, false and, where a run has no stop rule or failed, missing."""
-    known = values.astype("boolean")
-    return known if known.isna().any() else known.astype(bool)
+def typed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Outcomes in columns of their own types, also where a run failed and has none.
+
+    A run without a stop rule, or that failed, has neither succeeded nor not: that is missing. NaN
+    and missing are the same to a database, and so they are here.
+    """
+    kinds = {name: float for name in REALS if name in rows}
+    known = rows["success"].astype("boolean")
+    steps = rows["steps"].astype(float)
+    return rows.astype(kinds).assign(
+        success=known if known.isna().any() else known.astype(bool),
+        steps=steps if steps.isna().any() else steps.astype(int),
+    )
 
 
 def selected(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.Series:
@@ -98,8 +108,18 @@ def export(store: "Store", path: Path) -> None:
     if path.suffix == ".csv":
         rows.to_csv(part, index=False)
     else:
-        pd.DataFrame({name: of_one_kind(rows[name]) for name in rows}).to_parquet(part, index=False)
+        write_parquet(pd.DataFrame({name: of_one_kind(rows[name]) for name in rows}), part)
     part.replace(path)
+
+
+def write_parquet(rows: pd.DataFrame, path: Path) -> None:
+    """Writes a table as Parquet, for which pandas needs a library."""
+    try:
+        rows.to_parquet(path, index=False)
+    except ImportError as error:
+        raise ValueError(
+            "A .parquet file needs pyarrow: pip install 'elegans[parquet]', or export a .csv file."
+        ) from error
 
 
 def of_one_kind(column: pd.Series) -> pd.Series:
