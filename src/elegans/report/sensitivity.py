@@ -34,7 +34,7 @@ def draw(result: Result) -> Figure:
 
 def _panel(axes: Axes, part: pd.DataFrame, measured: str, title: str) -> None:
     name, sharp, sharp_name, lemma, lemma_name = CURVES[measured]
-    shade = plots.colours([float(s) for s in part["s"]])
+    shade = plots.colours(part["s"])
     for s, line in part.groupby("s"):
         colour = shade[float(str(s))]
         axes.plot(line["n"], line[measured], "o-", ms=4, color=colour, label=f"s = {s}")
