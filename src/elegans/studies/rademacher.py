@@ -122,10 +122,10 @@ STUDY = Study(
     name="rademacher",
     reproduces="Sparse activations paper, section 5: Rademacher bounds, conjecture, measurement",
     scales={
-        "quick": Scale(Settings((10,), (100, 400), (2, 8, 32), (1, 2), 8), "15 seconds"),
-        "laptop": Scale(Settings((10, 20), (100, 400, 1600), (2, 8, 32), (1, 2), 20), "5 minutes"),
+        "quick": Scale(Settings((10,), (100, 400), (2, 8, 32), (1, 2), 8), "6 seconds"),
+        "laptop": Scale(Settings((10, 20), (100, 400, 1600), (2, 8, 32), (1, 2), 20), "1 minute"),
         "paper": Scale(Settings((10, 20, 40), (100, 400, 1600, 6400), (2, 8, 32, 128), (1, 2, 4),
-                                50), "5 hours"),
+                                50), "2 hours"),
     },
     measure=measure,
 )  # fmt: skip
