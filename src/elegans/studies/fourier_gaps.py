@@ -208,7 +208,7 @@ STUDY = Study(
     reproduces="Thesis, Figures B.7 and B.8: Fourier gaps of random neurons beside majority's",
     scales={
         "quick": Scale(Settings(n=11, ks=(2, 4), trials=100, paths=5, path_k=4, steps=4000,
-                                every=100), "10 seconds"),
+                                every=100), "5 seconds"),
         "laptop": Scale(Settings(n=15, ks=(2, 4, 6), trials=1000, paths=10, path_k=4, steps=8000,
                                  every=100), "2 minutes"),
         "paper": Scale(Settings(n=15, ks=(2, 4, 6), trials=10_000, paths=10, path_k=4, steps=8000,

@@ -150,11 +150,11 @@ STUDY = Study(
     reproduces="Sparse activations paper, theorem 8: error of the low-degree algorithm against d",
     scales={
         "quick": Scale(Settings(n=10, b=3, degrees=(0, 1, 2, 3), samples=4000, seeds=3),
-                       "10 seconds"),
+                       "5 seconds"),
         "laptop": Scale(Settings(n=14, b=3, degrees=(0, 1, 2, 3, 4), samples=20_000, seeds=5),
-                        "5 minutes"),
+                        "3 minutes"),
         "paper": Scale(Settings(n=18, b=4, degrees=(0, 1, 2, 3, 4), samples=40_000, seeds=10),
-                       "3 hours"),
+                       "1 hour"),
     },
     measure=measure,
 )  # fmt: skip
