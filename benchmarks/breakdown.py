@@ -86,7 +86,11 @@ def main() -> None:
         rest = step - sum(parts)
         shares = "".join(f"{100 * part / step:9.0f}%" for part in (*parts, rest))
         print(f"{width:<8,} {step:7.1f} {shares}", flush=True)
-    print(f"m = {M:,}, n = {N}, batch {BATCH}")
+    print("\nwidth    steps/s by lanes: 1, 4, 16")
+    for width in (10, 100, 1_000):
+        rates = [max(our_steps(width, lanes) for _ in range(3)) for lanes in (1, 4, 16)]
+        print(f"{width:<8,}" + "".join(f"{rate:10,.0f}" for rate in rates), flush=True)
+    print(f"\nm = {M:,}, n = {N}, batch {BATCH}")
 
 
 if __name__ == "__main__":
