@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import cube
 
-from brute_force import cube
 from elegans.learners import LowDegreeClassifier, LowDegreeRegressor, low_degree
 from elegans.learners.monomials import MonomialMap, monomial_count, monomial_kernel, monomials
 from elegans.theory import fourier

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import character, cube
 
-from brute_force import character, cube
 from elegans.theory import fourier, gradients, majority
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.brute_force import character, cube
 
-from brute_force import character, cube
 from elegans.tasks import Parity
 from elegans.theory import queries
 

@@ -12,7 +12,7 @@ trained: the proposition becomes sharp only where $rT \ll \binom{n}{k}$.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 
@@ -30,7 +30,7 @@ from elegans.training.recipe import Stop, Training
 
 STARTS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
 CURVES_PER_CELL = 5
-PAPER_SAMPLES = tuple(int(a * 10**b) for b in range(2, 6) for a in (1, 2, 3, 6)) + (10**6,)
+PAPER_SAMPLES = (*(a * 10**b for b in range(2, 6) for a in (1, 2, 3, 6)), 10**6)
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,8 @@ def cells(runs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     """One row a cell: success rate with its interval, median steps, and the two limits."""
     rows = []
     by = ["n", "k", "start", "width", "samples"]
-    for (n, k, start, width, samples), cell in runs.groupby(by, sort=False, dropna=False):
+    for key, cell in runs.groupby(by, sort=False, dropna=False):
+        n, k, start, width, samples = cast(tuple[int, int, str, int, Any], key)
         interval = wilson(int(cell["success"].sum()), len(cell))
         steps = cell.loc[cell["success"], "steps"]
         parameters = width * (n + 2) + 1

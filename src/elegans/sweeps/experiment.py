@@ -74,8 +74,8 @@ class Experiment:
         for name in plain:
             if name not in known:
                 raise ValueError(
-                    f"An experiment has no part {name!r}{nearest(name, known)}; "
-                    f"it has {', '.join(known)}."
+                    f"An experiment has no part {name!r}{nearest(name, known)} "
+                    f"It has {', '.join(known)}."
                 )
         missing = [name for name in known if name not in plain]
         if missing:

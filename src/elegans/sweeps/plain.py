@@ -48,12 +48,12 @@ def build(name: str, /, *args: Any, **fields: Any) -> Any:
     """The configuration class called `name`, with the given fields."""
     cls = configurations().get(name)
     if cls is None:
-        raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}.")
+        raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}")
     known = [field.name for field in dataclasses.fields(cls) if field.init]
     for field in fields:
         if field not in known:
             raise ValueError(
-                f"{name} has no field {field!r}{nearest(field, known)}; it has {', '.join(known)}."
+                f"{name} has no field {field!r}{nearest(field, known)} It has {', '.join(known)}."
             )
     try:
         return cls(*args, **fields)
@@ -80,9 +80,9 @@ def plain_number(value: Any) -> Any:
 
 
 def nearest(name: str, known: Any) -> str:
-    """What the user may have meant, as the end of a sentence."""
+    """The end of a sentence: what the user may have meant, or a full stop."""
     close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _is_implied(config: Any, name: str) -> bool:

@@ -7,3 +7,6 @@ from elegans.tasks.boolean import Disjunction as Disjunction
 from elegans.tasks.boolean import Junta as Junta
 from elegans.tasks.boolean import Parity as Parity
 from elegans.tasks.boolean import SparseMajority as SparseMajority
+from elegans.tasks.sparse_networks import LearningWithRounding as LearningWithRounding
+from elegans.tasks.sparse_networks import LiftedParity as LiftedParity
+from elegans.tasks.sparse_networks import SparseNetwork as SparseNetwork

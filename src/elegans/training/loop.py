@@ -30,7 +30,7 @@ TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
 SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation
 CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
 NOTHING = Rows(0, 0)
-Watch = Callable[[int, dict[str, float]], None]
+Watch = Callable[[int, dict[str, float | int]], None]
 
 
 class Job(NamedTuple):
