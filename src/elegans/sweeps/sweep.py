@@ -161,11 +161,10 @@ class Sweep:
         plan = Plan([cell.experiment for cell in cells])
         seconds = plan.seconds_left()
         with force(executor, workers, cluster, seconds, self.named_probes) as hands:
-            plan.workers, plan.at_least = hands.workers, hands.at_least
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
             for records in drive(plan, hands, keys, texts, shelf.holds):
-                yield records, plan.seconds_left() / hands.workers
+                yield records, plan.seconds_left() / plan.workers
 
 
 def _shelf(store: Store | str | os.PathLike[str] | None) -> Shelf:
