@@ -19,14 +19,16 @@ def main(arguments: list[str]) -> int:
     """Runs the command; 1 if a run failed, 2 for bad input, 130 after Ctrl-C."""
     given = parser().parse_args(arguments)
     from elegans.sweeps.driver import SweepError
+    from elegans.sweeps.executors import dask_client
     from elegans.sweeps.file import read
-    from elegans.sweeps.schema import StoreError
     from elegans.sweeps.store import Store
     from elegans.sweeps.work import keep_compilations
 
     with refusing("sweep"):
         if given.workers is not None and given.workers < 0:
             raise ValueError(f"--workers counts processes, 0 or more; got {given.workers}.")
+        if given.cluster:
+            dask_client()
         sweep = read(given.file)
         cells = sweep.cells()
         store = Store(given.store or given.file.with_suffix(".db"))
@@ -40,7 +42,7 @@ def main(arguments: list[str]) -> int:
         table = sweep.run(store, None, given.workers, given.cluster, progress=not given.quiet)
     except KeyboardInterrupt:
         return 130
-    except (SweepError, StoreError) as error:
+    except (SweepError, OSError) as error:  # a store or a cluster that cannot be reached
         print(f"elegans sweep: {error}", file=sys.stderr)
         return 1
     counts = table["status"].value_counts()

@@ -43,6 +43,4 @@ def page(result: Result) -> alt.TopLevelMixin:
         tooltip=["teacher", "degree", "seed", "monomials", "error", "theory", "theory_samples"],
     )
     tails = base.mark_tick(thickness=2, width=24, color="crimson").encode(y="theory:Q")
-    return (
-        alt.layer(tails, dots).properties(width=260, height=280).facet(column="teacher:N")
-    )
+    return alt.layer(tails, dots).properties(width=260, height=280).facet(column="teacher:N")

@@ -38,7 +38,9 @@ def drive(
         already: Which of some runs another driver has stored meanwhile.
     """
     flying: dict[Future[str], Unit] = {}
+    plan.at_least = force.at_least
     while True:
+        plan.workers = force.workers()
         while (ready := plan.next(len(flying))) is not None:
             stored = already([keys[cell] for cell in ready.cells])
             plan.drop(ready, [cell for cell in ready.cells if keys[cell] in stored])

@@ -4,8 +4,10 @@ All of them take the same text and give the same text back (`work`), so the numb
 not depend on the choice.
 """
 
+import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
@@ -34,10 +36,10 @@ class InProcess(Executor):
 
 
 class Force(NamedTuple):
-    """An executor, how many tasks it does at once, and what it calls."""
+    """An executor, how many tasks it does at once by now, and what it calls."""
 
     executor: Executor
-    workers: int
+    workers: Callable[[], int]
     call: Callable[[str], str]
     probes: Mapping[str, str]  # where the callee finds them
     at_least: int = 1  # runs of a unit
@@ -60,7 +62,7 @@ def force(
     if count == 0 and executor is None and cluster is None:
         lanes = default_lanes()
         call = partial(unit.results, local=probes)
-        yield Force(InProcess(), 1, call, {}, at_least=1 if lanes == 1 else 4 * lanes)
+        yield Force(InProcess(), lambda: 1, call, {}, at_least=1 if lanes == 1 else 4 * lanes)
         return
     found = {name: unit.reference(probe) for name, probe in probes.items()}
     if cluster is not None:
@@ -68,11 +70,11 @@ def force(
         return
     if executor is not None:
         known = getattr(executor, "_max_workers", None) or usable_cores()
-        yield Force(executor, workers or known, work, found)
+        yield Force(executor, lambda: workers or known, work, found)
         return
     pool = Workers(count)
     try:
-        yield Force(pool, count, work, found)
+        yield Force(pool, lambda: count, work, found)
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -93,17 +95,35 @@ def usable_cores() -> int:
 
 def _cluster(address: str, probes: Mapping[str, str]) -> Iterator[Force]:
     """The workers of a Dask cluster, each thread of which does a task at a time."""
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ValueError(
-            f"cluster={address!r} needs Dask: pip install 'elegans[cluster]'."
-        ) from error
-    with Client(address, set_as_default=False) as client:
-        threads = sum(client.nthreads().values())
+    client_at = dask_client()
+    with client_at(address, set_as_default=False) as client:
         # Pure calls of equal arguments would share one result, and a retry is an equal call.
         executor = client.get_executor(pure=False)
         try:
-            yield Force(executor, max(1, threads), work, probes)
+            yield Force(executor, Threads(client), work, probes)
         finally:
             executor.shutdown(wait=False)
+
+
+class Threads:
+    """How many threads a cluster has, asked now and then: a batch system grants them in time."""
+
+    def __init__(self, client: Any, every: float = 5.0) -> None:
+        self.client, self.every = client, every
+        self.asked, self.count = -math.inf, 1
+
+    def __call__(self) -> int:
+        """The number of threads, which is 1 or more."""
+        if time.monotonic() - self.asked > self.every:
+            self.asked = time.monotonic()
+            self.count = max(1, sum(self.client.nthreads().values()))
+        return self.count
+
+
+def dask_client() -> Any:
+    """Dask's class of clients, if Dask is there."""
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ValueError("A cluster needs Dask: pip install 'elegans[cluster]'.") from error
+    return Client

@@ -67,13 +67,21 @@ def records(
             yield Record.of(name, seed, outcome)
     # The one place where any error is caught: whatever is wrong with one run out of thousands, in
     # a task or a probe that we may not have written, is noted in its row, and the sweep goes on.
-    except Exception:  # noqa: BLE001
+    except Exception as error:  # noqa: BLE001
         if len(left) == 1:
             ((name, _, seed),) = left.values()
-            yield Record.of_failure(name, seed, traceback.format_exc())
+            yield Record.of_failure(name, seed, traceback_of(error))
             left = {}
     for run in left.values():  # after an error, one by one, so that each has its own outcome
         yield from records([run], probes)
+
+
+def traceback_of(error: Exception) -> str:
+    """The traceback as text, without the note that JAX appends about its own frames."""
+    shown = traceback.TracebackException.from_exception(error)
+    notes = getattr(shown, "__notes__", None) or []
+    shown.__notes__ = [note for note in notes if "JAX_TRACEBACK_FILTERING" not in note]
+    return "".join(shown.format())
 
 
 def reference(function: Any) -> str:

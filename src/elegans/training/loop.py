@@ -175,11 +175,11 @@ class _Bench:
         self.active: list[_Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
-        self.state: State = _stack([state for _, state, _ in padded])
-        self.full_batch: PyTree = _stack([rows for _, _, rows in padded])
-        self.numbers: Any = _stack([lane.numbers for lane, _, _ in padded])
-        self.keys: Keys = _stack([lane.keys for lane, _, _ in padded])
-        self.initial: PyTree = _stack([lane.initial for lane, _, _ in padded])
+        self.state: State = stacked([state for _, state, _ in padded])
+        self.full_batch: PyTree = stacked([rows for _, _, rows in padded])
+        self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
+        self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
+        self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
 
     def run(self) -> Iterator[Outcome]:
         """Advances all lanes, chunk by chunk, until no run is left."""
@@ -226,7 +226,7 @@ class _Bench:
                 self.state.params,
                 self.initial,
                 self.keys,
-                _stack(rows),
+                stacked(rows),
             )
         )
 
@@ -291,7 +291,8 @@ class _Bench:
         )
 
 
-def _stack(trees: list[PyTree]) -> PyTree:
+def stacked(trees: list[PyTree]) -> PyTree:
+    """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
 
 
