@@ -3,9 +3,11 @@
 The sweep is 400 runs on (30, 3)-parities, widths 30 and 100, 3,000 steps each, with one worker and
 with two, from the call to the table: starting processes, importing and loading programs included.
 Programs are compiled and kept by a small sweep before. The store has 200,000 synthetic runs of
-4,000 experiments with curves of 100 rows.
+4,000 experiments with curves of 100 rows. The driver is given 20,000 runs that cost nothing, so that
+its own work is all there is: planning, texts both ways, and the store.
 """
 
+import json
 import tempfile
 import time
 from pathlib import Path
@@ -14,18 +16,23 @@ import numpy as np
 import pandas as pd
 
 import elegans as el
-from benchmarks.line import Line, at_most, table
+from benchmarks.line import Line, at_least, at_most, table
 from elegans.sweeps.blobs import pack
+from elegans.sweeps.driver import drive
+from elegans.sweeps.executors import Force, InProcess
+from elegans.sweeps.plan import Plan
 from elegans.sweeps.record import Record, here_and_now
 
 RUNS, STEPS, WIDTHS = 400, 3_000, (30, 100)
-ROWS, POINTS, BATCH = 200_000, 4_000, 20
-BARS = {"ratio": 0.58, "overhead": 1.15, "table": 5.0, "append": 2.0}
+ROWS, POINTS = 200_000, 4_000
+BATCH = 8  # runs of 0.12 s in a unit of a second, which is what the driver stores at once
+DRIVEN, DRIVEN_POINTS = 20_000, 400
+BARS = {"ratio": 0.58, "overhead": 1.15, "table": 5.0, "append": 2.0, "driver": 500.0, "plan": 10.0}
 
 
 def lines() -> list[Line]:
     """The bars of this part, measured."""
-    return [*worker_lines(), *store_lines()]
+    return [*worker_lines(), *store_lines(), *driver_lines()]
 
 
 def sweep(seeds: int) -> el.Sweep:
@@ -77,16 +84,46 @@ def store_lines() -> list[Line]:
         for i in range(0, len(more), BATCH):
             store.add(more[i : i + BATCH])
         append = (time.perf_counter() - began) / len(more) * 1e3
-        began = time.perf_counter()
-        for each in more[:200]:
-            store.add([each._replace(seed=each.seed + 10**6)])
-        single = (time.perf_counter() - began) / 200 * 1e3
         store.close()
     return [
         at_most(f"open and table a store of {ROWS:,} runs", opened, BARS["table"], "s"),
         at_most(f"append to it, {BATCH} runs a transaction", append, BARS["append"], "ms a run"),
-        at_most("append to it, a transaction a run", single, BARS["append"], "ms a run"),
     ]
+
+
+def driver_lines() -> list[Line]:
+    """What the driver can take in a second, and what a point of the grid costs before the first."""
+    grid = el.Sweep(
+        sweep(1).experiment,
+        over={"training.samples": range(1, DRIVEN_POINTS + 1)},
+        seeds=range(DRIVEN // DRIVEN_POINTS),
+    )
+    began = time.perf_counter()
+    cells = grid.cells()
+    plan = Plan([cell.experiment for cell in cells])
+    planned = (time.perf_counter() - began) / DRIVEN_POINTS * 1e3
+    keys = [cell.key for cell in cells]
+    texts = {cell.name: cell.experiment.to_json() for cell in cells}
+    with tempfile.TemporaryDirectory() as directory:
+        store = el.Store(Path(directory) / "driven.db")
+        store.register(texts)
+        hands = Force(InProcess(), lambda: 1, free, {})
+        began = time.perf_counter()
+        for records in drive(plan, hands, keys, texts, store.holds):
+            store.add(records)
+        rate = DRIVEN / (time.perf_counter() - began)
+        assert len(store) == DRIVEN
+        store.close()
+    return [
+        at_least("the driver alone, units of a second", rate, BARS["driver"], "runs a second"),
+        at_most("checking and planning", planned, BARS["plan"], "ms a grid point"),
+    ]
+
+
+def free(text: str) -> str:
+    """The results of a unit whose runs cost nothing and say that they took 0.12 s."""
+    runs = json.loads(text)["runs"]
+    return json.dumps([record(name, seed).to_plain() for name, seed in runs])
 
 
 def fill(store: el.Store) -> None:

@@ -134,6 +134,15 @@ def test_an_honest_oracle_is_exact_and_an_adversary_hides_small_correlations():
     assert adversary(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.9)
 
 
+def test_large_tasks_are_sampled_with_enough_samples():
+    task = Parity(n=60, k=2, flip=0.1)
+    oracle = queries.StatisticalQueryOracle(task, 0.1, samples=5000)
+    assert oracle(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.8, abs=0.1)
+    assert oracle(lambda x, y: y * x[:, 0]) == pytest.approx(0.0, abs=0.1)
+    with pytest.raises(ValueError, match=r"at least 4,284 samples; got 1,000"):
+        queries.StatisticalQueryOracle(task, 0.1, samples=1000)
+
+
 def test_the_oracle_refuses_queries_that_are_not_bounded():
     oracle = queries.StatisticalQueryOracle(Parity(n=4, k=2), 0.1)
     with pytest.raises(ValueError, match=r"\[-1, 1\].*largest absolute value 2"):

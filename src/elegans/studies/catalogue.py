@@ -5,7 +5,13 @@ import importlib
 from elegans.studies.study import Study
 from elegans.sweeps.plain import nearest
 
-MODULES = {"frontier": "elegans.studies.frontier"}
+MODULES = {
+    "frontier": "elegans.studies.frontier",
+    "fourier-gaps": "elegans.studies.fourier_gaps",
+    "low-degree": "elegans.studies.low_degree",
+    "sensitivity": "elegans.studies.sensitivity",
+    "rademacher": "elegans.studies.rademacher",
+}
 
 
 def study(name: str) -> Study:

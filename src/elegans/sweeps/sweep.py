@@ -6,6 +6,7 @@ done again, so the same call goes on where it was stopped, and a larger grid cos
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ import pandas as pd
 
 from elegans import checks
 from elegans.sweeps.driver import drive
-from elegans.sweeps.executors import force
+from elegans.sweeps.executors import InProcess, force
 from elegans.sweeps.experiment import Experiment
 from elegans.sweeps.plain import plain_number
 from elegans.sweeps.plan import Plan
@@ -163,6 +164,8 @@ class Sweep:
         with force(executor, workers, cluster, seconds, self.named_probes) as hands:
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
+            if not isinstance(hands.executor, InProcess):
+                _refuse_unimportable(texts.values())
             for records in drive(plan, hands, keys, texts, shelf.holds):
                 yield records, plan.seconds_left() / plan.workers
 
@@ -183,6 +186,17 @@ def row_of(cell: Cell, outcome: Mapping[str, Any]) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     """A grid value as a cell of a table: configurations as they would be typed."""
     return value if isinstance(value, int | float | str | None) else checks.shown(value)
+
+
+def _refuse_unimportable(texts: Iterable[str]) -> None:
+    """Refuses experiments that another process cannot rebuild."""
+    for text in texts:
+        found = re.search(r'"type": "(__main__:[^"]*|[^"]*<locals>[^"]*)"', text)
+        if found:
+            raise ValueError(
+                f"A worker process cannot import {found[1]}. Define it at the top of a module of "
+                "its own, or do the sweep in this process with workers=0."
+            )
 
 
 def _refuse_other_probes(

@@ -31,7 +31,8 @@ class SparseNetwork:
     The teacher is the sum of `k` gated networks (`constructions.gated`), each with $b$ address bits
     of its own and dense random directions of length one on the remaining $n - kb$ bits. `dense`
     takes the gates away: the same directions and as many neurons, about half of them active.
-    Labels are real; `noise` is the standard deviation of what is added to them.
+    Labels are real, for the square loss; `noise` is the standard deviation of what is added to
+    them.
     """
 
     n: int = static()
@@ -92,16 +93,16 @@ def teacher(n: int, b: int, k: int, seed: int, dense: bool) -> Layers:
     generator = np.random.default_rng(seed)
     q = n - k * b
     weights, biases = [], []
-    for part in range(k):
-        directions = generator.standard_normal((2**b, q))
-        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-        (gate, bias), _ = constructions.gated(directions, 0.0 if dense else "everywhere").layers
-        weight = np.zeros((n, 2**b))
-        weight[part * b : (part + 1) * b] = np.asarray(gate)[:b]
-        weight[k * b :] = np.asarray(gate)[b:]
-        weights.append(weight)
-        biases.append(np.asarray(bias))
     with jax.ensure_compile_time_eval():  # a constant, also when first asked for under `jit`
+        for part in range(k):
+            directions = generator.standard_normal((2**b, q))
+            directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+            (gate, bias), _ = constructions.gated(directions, 0.0 if dense else "everywhere").layers
+            weight = np.zeros((n, 2**b))
+            weight[part * b : (part + 1) * b] = np.asarray(gate)[:b]
+            weight[k * b :] = np.asarray(gate)[b:]
+            weights.append(weight)
+            biases.append(np.asarray(bias, dtype=np.float64))
         return constructions.network(np.hstack(weights), np.concatenate(biases), np.ones(k * 2**b))
 
 
@@ -169,10 +170,11 @@ class LearningWithRounding:
     r"""$y \in \mathbb{Z}_q^m$ uniform, labelled by $\lfloor p\,(\langle w, y \rangle \bmod q) / q
     \rfloor$ for a random secret $w$.
 
-    Inputs are the binary digits of $y$ (least first, a digit 1 is $-1$), or with `lifted` the
-    products of all pairs of them. With `rule="modulus"` the label is $(\langle w, y \rangle \bmod
-    q) \bmod p$, as definition 15 of the paper has it; where $p$ divides $q$ that is linear modulo
-    $p$ and easy, so the default is the rounding that the problem is named for.
+    Labels are the numbers $0, \dots, p - 1$, for the square loss. Inputs are the binary digits of
+    $y$ (least first, a digit 1 is $-1$), or with `lifted` the products of all pairs of them. With
+    `rule="modulus"` the label is $(\langle w, y \rangle \bmod q) \bmod p$, as definition 15 of the
+    paper has it; where $p$ divides $q$ that is linear modulo $p$ and easy, so the default is the
+    rounding that the problem is named for.
     """
 
     m: int = static()

@@ -177,11 +177,11 @@ class _Bench:
         self.active: list[_Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
-        self.state: State = _stack([state for _, state, _ in padded])
-        self.full_batch: PyTree = _stack([rows for _, _, rows in padded])
-        self.numbers: Any = _stack([lane.numbers for lane, _, _ in padded])
-        self.keys: Keys = _stack([lane.keys for lane, _, _ in padded])
-        self.initial: PyTree = _stack([lane.initial for lane, _, _ in padded])
+        self.state: State = stacked([state for _, state, _ in padded])
+        self.full_batch: PyTree = stacked([rows for _, _, rows in padded])
+        self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
+        self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
+        self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
 
     def run(self) -> Iterator[Outcome]:
         """Advances all lanes, chunk by chunk, until no run is left."""
@@ -297,7 +297,8 @@ def _placed(held: PyTree, fresh: PyTree, i: Count) -> PyTree:
     return jax.tree.map(lambda old, new: old.at[i].set(new), held, fresh)
 
 
-def _stack(trees: list[PyTree]) -> PyTree:
+def stacked(trees: list[PyTree]) -> PyTree:
+    """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
 
 
