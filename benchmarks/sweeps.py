@@ -3,8 +3,8 @@
 The sweep is 400 runs on (30, 3)-parities, widths 30 and 100, 3,000 steps each, with one worker and
 with two, from the call to the table: starting processes, importing and loading programs included.
 Programs are compiled and kept by a small sweep before. The store has 200,000 synthetic runs of
-4,000 experiments with curves of 100 rows. The driver is given 20,000 runs that cost nothing, so that
-its own work is all there is: planning, texts both ways, and the store.
+4,000 experiments with curves of 100 rows. The driver is given 20,000 runs that cost nothing, so
+that its own work is all there is: planning, texts both ways, and the store.
 """
 
 import json
