@@ -293,7 +293,7 @@ class _Bench:
 
 @partial(jax.jit, donate_argnums=0)
 def _placed(held: PyTree, fresh: PyTree, i: Count) -> PyTree:
-    """`held` with `fresh` in lane `i`: in one call, as a call a leaf takes a tenth of a short run."""
+    """`held` with `fresh` in lane `i`: one call, as a call a leaf took a tenth of a short run."""
     return jax.tree.map(lambda old, new: old.at[i].set(new), held, fresh)
 
 
