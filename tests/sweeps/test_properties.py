@@ -40,6 +40,28 @@ FIELDS = {
         "flip": PROBABILITY,
         "p": MAYBE,
     },
+    "SparseNetwork": {
+        "n": st.integers(8, 20),
+        "b": st.integers(1, 3),
+        "k": st.integers(1, 2),
+        "seed": st.integers(0, 9),
+        "dense": st.booleans(),
+        "noise": RATE,
+    },
+    "LiftedParity": {
+        "m": st.integers(3, 6),
+        "k": st.integers(1, 3),
+        "flip": PROBABILITY,
+        "support": SPARSE["support"],
+    },
+    "LearningWithRounding": {
+        "m": st.integers(1, 4),
+        "q": st.integers(5, 64),
+        "p": st.integers(2, 5),
+        "seed": st.integers(0, 9),
+        "rule": st.sampled_from(["rounding", "modulus"]),
+        "lifted": st.booleans(),
+    },
     "Uniform": {},
     "Gaussian": {},
     "Sign": {"c": MAYBE},
@@ -63,7 +85,7 @@ TASKS = [name for name in FIELDS if name in vars(el.tasks)]
 def part(name):
     """Plain data of a configuration, some fields left out where they have a default."""
     fields = FIELDS[name]
-    is_given = {"n", "k", "table", "s", "match", "width"}
+    is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width"}
     given = {field: values for field, values in fields.items() if field in is_given}
     rest = {field: values for field, values in fields.items() if field not in is_given}
     return st.fixed_dictionaries({"type": st.just(name), **given}, optional=rest)

@@ -1,5 +1,7 @@
 import json
 import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -146,6 +148,21 @@ def test_readers_see_whole_batches_while_another_writes(make, experiment):
         store._insert(record(varied, 1))
         assert len(reader) == len(reader.table()) == 1
     assert len(reader) == len(reader.table()) == 2
+
+
+def test_several_may_make_the_same_store_at_the_same_moment(tmp_path):
+    def make(path, start, name):
+        start.wait()
+        with el.Store(path) as store:
+            store.register({name: "{}"})
+
+    for i in range(10):
+        path, start = tmp_path / f"{i}.db", threading.Barrier(4)
+        with ThreadPoolExecutor(4) as threads:
+            for made in [threads.submit(make, path, start, name) for name in "abcd"]:
+                made.result()
+        with el.Store(path) as store:
+            assert set(store.experiments()) == set("abcd")
 
 
 def test_failed_runs_can_be_forgotten(make, experiment):

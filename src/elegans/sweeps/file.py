@@ -51,9 +51,9 @@ def from_plain(plain: dict[str, Any]) -> Sweep:
     """The sweep with plain `experiment`, `over` and `seeds`."""
     for name in plain:
         if name not in PARTS:
-            raise ValueError(f"a sweep has no part {name!r}{nearest(name, PARTS)}; {_parts()}")
+            raise ValueError(f"a sweep has no part {name!r}{nearest(name, PARTS)} {_parts()}")
     if "experiment" not in plain:
-        raise ValueError(f"the experiment is missing; {_parts()}")
+        raise ValueError(f"the experiment is missing. {_parts()}")
     parts = dict(plain["experiment"])
     if isinstance(parts.get("training"), dict):
         parts["training"] = {"type": "Training", **parts["training"]}
@@ -105,4 +105,4 @@ def is_whole(experiment: Experiment, path: str) -> bool:
 
 
 def _parts() -> str:
-    return f"it has {', '.join(PARTS)}, as in docs/sweeps.md."
+    return f"It has {', '.join(PARTS)}, as in docs/sweeps.md."

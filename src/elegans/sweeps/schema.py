@@ -10,6 +10,7 @@ rows (`recovery`).
 """
 
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,22 +67,49 @@ def connect(path: Path) -> sqlite3.Connection:
     refuse_damaged(path)
     with explained(path):
         connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-        found = version(connection)
-        if found[0] not in (0, APPLICATION) or (found[0] == 0 and tables(connection)):
-            raise StoreError(
-                f"{path} is a database, but no store of elegans: it has the application id "
-                f"{found[0]:#x} and the tables {', '.join(tables(connection))}."
-            )
-        if found[1] > len(STEPS):
-            raise StoreError(
-                f"{path} has schema {found[1]}; this elegans reads schemas up to {len(STEPS)}. "
-                "A newer elegans wrote it: upgrade with pip install --upgrade elegans."
-            )
+        try:
+            while not is_ready(path, connection):
+                time.sleep(0.01)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def is_ready(path: Path, connection: sqlite3.Connection) -> bool:
+    """Makes a file a store of the newest schema; false while another process is about it.
+
+    SQLite waits for other writers by itself, but not to change the kind of log.
+    """
+    try:
+        with transaction(connection, "DEFERRED"):  # what is read is of one moment
+            found = refuse_foreign(path, connection)
         connection.execute("PRAGMA synchronous = FULL")
-        if found[1] < len(STEPS):
+        if found < len(STEPS):
             connection.execute("PRAGMA journal_mode = WAL")
             migrate(connection)
-        return connection
+    except sqlite3.OperationalError as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True
+
+
+def refuse_foreign(path: Path, connection: sqlite3.Connection) -> int:
+    """The schema of a store; refuses what is none, and one that a newer elegans wrote."""
+    application, found = version(connection)
+    names = tables(connection)
+    if application not in (0, APPLICATION) or (application == 0 and names):
+        raise StoreError(
+            f"{path} is a database, but no store of elegans: it has the application id "
+            f"{application:#x} and the tables {', '.join(names)}."
+        )
+    if found > len(STEPS):
+        raise StoreError(
+            f"{path} has schema {found}; this elegans reads schemas up to {len(STEPS)}. "
+            "A newer elegans wrote it: upgrade with pip install --upgrade elegans."
+        )
+    return found
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -109,9 +137,9 @@ def tables(connection: sqlite3.Connection) -> list[str]:
 
 
 @contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+def transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Iterator[None]:
     """A block whose writes are all stored or none: the whole of it, even if the process dies."""
-    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(f"BEGIN {kind}")
     try:
         yield
         connection.execute("COMMIT")

@@ -11,6 +11,8 @@ from elegans.sweeps.unit import Key
 class Shelf(Protocol):
     """A place for finished runs, found by experiment hash and seed."""
 
+    advice: str  # to whoever stops a sweep
+
     def outcomes(self, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
         """What came out of some runs, for those that are here."""
 
@@ -27,8 +29,13 @@ class Shelf(Protocol):
 class Memory:
     """Finished runs for as long as this object lives."""
 
+    advice = "Nothing is kept; with store='grid.db' it would be."
+
     def __init__(self) -> None:
         self._found: dict[Key, dict[str, Any]] = {}
+
+    def __repr__(self) -> str:
+        return "Memory()"
 
     def outcomes(self, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
         """What came out of some runs, for those that are here."""

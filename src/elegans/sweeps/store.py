@@ -30,9 +30,13 @@ Path_ = str | os.PathLike[str]
 class Store:
     """Finished runs in the file at `path`, which the first write makes if it is not there."""
 
+    advice = "Run the same again to go on."
+
     def __init__(self, path: Path_) -> None:
         self.path = Path(path)
-        self._open: sqlite3.Connection | None = connect(self.path) if self.path.exists() else None
+        self._open: sqlite3.Connection | None = None
+        if self.path.exists():
+            self._open = connect(self.path)
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
@@ -45,6 +49,9 @@ class Store:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
         self.close()
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ from elegans.sweeps.unit import Key
 
 COLUMNS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "seconds")
 SEEDS = 2**32  # JAX makes a key of 32 bits
-GO_ON = "Run the same again to go on."
+Who = tuple[Executor | None, int | None, str | None]  # executor, workers, cluster
 Probes = Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 
 
@@ -126,42 +127,39 @@ class Sweep:
             raised has the status "failed"; its traceback is in the store.
         """
         cells = self.cells()
-        shelf = _shelf(store)
-        keys = [cell.key for cell in cells]
-        found = shelf.outcomes(keys)
+        with _shelf(store) as shelf:
+            self._complete(cells, shelf, (executor, workers, cluster), progress_for(progress))
+            found = shelf.outcomes([cell.key for cell in cells])
+        return typed(pd.DataFrame([row_of(cell, found[cell.key]) for cell in cells]))
+
+    def _complete(self, cells: list[Cell], shelf: Shelf, who: Who, meter: Progress) -> None:
+        """Does the runs of the cells that are not on the shelf, and puts them there."""
+        found = shelf.outcomes([cell.key for cell in cells])
         _refuse_other_probes(found.values(), sorted(self.named_probes), shelf)
         new = {cell.key: cell for cell in cells if cell.key not in found}
+        total = len(new) + len(found)
         shelf.register({cell.name: cell.experiment.to_json() for cell in new.values()})
-        meter = progress_for(progress)
         try:
-            with meter.of(len(new) + len(found), len(found)):
-                done = self._execute(list(new.values()), executor, workers, cluster, shelf)
-                for records, left in done:
+            with meter.of(total, len(found)):
+                for records, left in self._execute(list(new.values()), who, shelf):
                     shelf.add(records)
                     for record in records:
                         cell = new[record.experiment, record.seed]
                         meter.done(row_of(cell, record._asdict()), left)
         except KeyboardInterrupt:
-            kept = len(shelf.outcomes(keys))
-            meter.note(f"Stopped: {shelf!r} has {kept} of {len(set(keys))} runs. {GO_ON}")
+            kept = len(shelf.outcomes([cell.key for cell in cells]))
+            meter.note(f"Stopped: {shelf!r} has {kept} of {total} runs. {shelf.advice}")
             raise
-        found = shelf.outcomes(keys)
-        return typed(pd.DataFrame([row_of(cell, found[cell.key]) for cell in cells]))
 
     def _execute(
-        self,
-        cells: list[Cell],
-        executor: Executor | None,
-        workers: int | None,
-        cluster: str | None,
-        shelf: Shelf,
+        self, cells: list[Cell], who: Who, shelf: Shelf
     ) -> Iterator[tuple[list[Record], float]]:
         """Does the runs of some cells; yields records, several at a time, and seconds left."""
         if not cells:
             return
         plan = Plan([cell.experiment for cell in cells])
         seconds = plan.seconds_left()
-        with force(executor, workers, cluster, seconds, self.named_probes) as hands:
+        with force(*who, seconds, self.named_probes) as hands:
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
             if not isinstance(hands.executor, InProcess):
@@ -170,11 +168,16 @@ class Sweep:
                 yield records, plan.seconds_left() / plan.workers
 
 
-def _shelf(store: Store | str | os.PathLike[str] | None) -> Shelf:
-    """The place that is meant; an empty store is one too."""
+@contextmanager
+def _shelf(store: Store | str | os.PathLike[str] | None) -> Iterator[Shelf]:
+    """The place that is meant, closed afterwards if it was opened here."""
     if store is None:
-        return Memory()
-    return store if isinstance(store, Store) else Store(store)
+        yield Memory()
+    elif isinstance(store, Store):
+        yield store
+    else:
+        with Store(store) as opened:
+            yield opened
 
 
 def row_of(cell: Cell, outcome: Mapping[str, Any]) -> dict[str, Any]:

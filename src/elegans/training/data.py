@@ -30,7 +30,11 @@ class Keys(NamedTuple):
 
 def keys_of(seed: int) -> Keys:
     """The keys of a run, from its seed."""
-    root = jr.key(seed)
+    return _split(jr.key(seed))
+
+
+@jax.jit
+def _split(root: PRNGKeyArray) -> Keys:
     return Keys(*(jr.fold_in(root, i) for i in range(len(Keys._fields))))
 
 
