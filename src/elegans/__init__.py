@@ -5,6 +5,7 @@ what it needs.
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from elegans.training.recipe import Training as Training
 
 __version__ = "0.1.0"
+
+# XLA divides its work by the number of its threads, and the division shows in the last bits. With
+# one thread a run's record does not depend on the cores that the process happens to have; sweeps
+# use processes. This counts if it comes before JAX computes anything.
+os.environ.setdefault("NPROC", "1")
 
 _ROOMS = ("constructions", "inits", "learners", "models", "report", "studies", "tasks", "theory",
           "training")  # fmt: skip

@@ -29,4 +29,6 @@ def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:
     rate = successes / runs
     middle = (rate + z**2 / (2 * runs)) / (1 + z**2 / runs)
     radius = z / (1 + z**2 / runs) * (rate * (1 - rate) / runs + z**2 / (4 * runs**2)) ** 0.5
-    return Interval(rate, max(0.0, middle - radius), min(1.0, middle + radius))
+    return Interval(
+        rate, max(0.0, min(rate, middle - radius)), min(1.0, max(rate, middle + radius))
+    )

@@ -26,9 +26,10 @@ def work(text: str) -> str:
 def use_one_thread(environment: MutableMapping[str, str]) -> None:
     """Asks libraries that start in this environment for one computing thread.
 
-    Workers are as many as the cores, so more threads would only wait for each other. The results
-    do not depend on it.
+    Workers are as many as the cores, so more threads would only wait for each other; and the last
+    bits of a result depend on the number of XLA's threads, which is `NPROC`.
     """
+    environment["NPROC"] = "1"
     flags = environment.get("XLA_FLAGS", "")
     if ONE_THREAD not in flags:
         environment["XLA_FLAGS"] = f"{flags} {ONE_THREAD}".strip()

@@ -21,14 +21,14 @@ def preconditioner(training: Training) -> optax.GradientTransformation:
     return optax.identity() if training.optimizer == "sgd" else optax.scale_by_adam()
 
 
-def init(training: Training, params: PyTree) -> optax.OptState:
+def init(training: Training, params: PyTree) -> PyTree:
     """The optimiser's state before the first step."""
     return preconditioner(training).init(params)
 
 
 def update(
-    training: Training, grads: PyTree, state: optax.OptState, params: PyTree, step: Int[Array, ""]
-) -> tuple[PyTree, optax.OptState]:
+    training: Training, grads: PyTree, state: PyTree, params: PyTree, step: Int[Array, ""]
+) -> tuple[PyTree, PyTree]:
     """Parameters and state after one step with the given mean gradients."""
     rates, decays = rates_at(training, params, step)
     if not is_off(training.truncate):
