@@ -55,7 +55,7 @@ def elegans(capsys):
 @pytest.fixture(autouse=True)
 def _own_programs(monkeypatch):
     """The command turns JAX's cache on, which must not outlive the test."""
-    monkeypatch.setattr("elegans.sweeps.work.keep_compilations", lambda: None)
+    monkeypatch.setattr("elegans.commands.sweep.keep_compilations", lambda: None)
 
 
 def test_a_sweep_from_file_to_table(grid, elegans, tmp_path):

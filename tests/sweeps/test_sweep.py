@@ -1,10 +1,12 @@
 import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 
 import pandas as pd
 import pytest
 
 import elegans as el
+from elegans.sweeps.driver import SweepError
+from elegans.sweeps.executors import InProcess
 from elegans.sweeps.sweep import COLUMNS
 
 RESULTS = [name for name in COLUMNS if name != "seconds"]
@@ -103,3 +105,40 @@ def test_a_cell_that_appears_twice_is_done_once(experiment):
     table = sweep.run(workers=0, progress=meter)
     assert len(meter.rows) == 1
     pd.testing.assert_series_equal(table.loc[0], table.loc[1], check_names=False)
+
+
+class Flaky(InProcess):
+    """An executor that breaks at its third task."""
+
+    tasks = 0
+
+    def submit(self, function, /, *args, **kwargs):
+        self.tasks += 1
+        if self.tasks == 3:
+            future = Future()
+            future.set_exception(BrokenExecutor("out of order"))
+            return future
+        return super().submit(function, *args, **kwargs)
+
+
+def test_an_executor_that_breaks_stops_the_sweep_and_what_was_done_is_kept(sweep, tmp_path):
+    path = tmp_path / "grid.db"
+    with pytest.raises(SweepError, match=r"out of order.*run the same again to go on"):
+        sweep.run(store=path, executor=Flaky(), workers=1, progress=False)
+    kept = el.Store(path).table()
+    assert 0 < len(kept) < 8
+    table = sweep.run(store=path, workers=0, progress=False)
+    expected = sweep.run(workers=0, progress=False)
+    pd.testing.assert_frame_equal(numbers(expected), numbers(table), check_exact=True)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"workers": -1}, "workers counts processes"),
+        ({"executor": InProcess(), "cluster": "tcp://localhost:1"}, "not both"),
+    ],
+)
+def test_a_choice_of_workers_that_makes_no_sense_is_refused(sweep, options, message):
+    with pytest.raises(ValueError, match=message):
+        sweep.run(progress=False, **options)

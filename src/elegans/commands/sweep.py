@@ -4,11 +4,13 @@ The same command goes on where it was stopped. With --dry-run it says what there
 """
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elegans.commands.refusal import refusing
+from elegans.sweeps.work import keep_compilations, use_one_thread
 
 if TYPE_CHECKING:
     from elegans.sweeps.store import Store
@@ -18,11 +20,14 @@ if TYPE_CHECKING:
 def main(arguments: list[str]) -> int:
     """Runs the command; 1 if a run failed, 2 for bad input, 130 after Ctrl-C."""
     given = parser().parse_args(arguments)
+    if given.workers != 0 and "jax" not in sys.modules:
+        use_one_thread(
+            os.environ
+        )  # as the workers do, whose speed and programs --dry-run foretells
     from elegans.sweeps.driver import SweepError
     from elegans.sweeps.executors import dask_client
     from elegans.sweeps.file import read
     from elegans.sweeps.store import Store
-    from elegans.sweeps.work import keep_compilations
 
     with refusing("sweep"):
         if given.workers is not None and given.workers < 0:

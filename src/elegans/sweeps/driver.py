@@ -6,7 +6,7 @@ process that dies takes at most the units under way with it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 
 from elegans.sweeps.executors import Force
 from elegans.sweeps.plan import Plan, Unit
@@ -39,29 +39,36 @@ def drive(
     """
     flying: dict[Future[str], Unit] = {}
     plan.at_least = force.at_least
-    while True:
-        plan.workers = force.workers()
-        while (ready := plan.next(len(flying))) is not None:
-            stored = already([keys[cell] for cell in ready.cells])
-            plan.drop(ready, [cell for cell in ready.cells if keys[cell] in stored])
-            if not ready.cells:
-                continue
-            text = unit(texts, [keys[cell] for cell in ready.cells], force.probes)
-            future = force.executor.submit(force.call, text)
-            flying[future] = ready
-            if future.done():  # in this process: store it before going on
-                break
-        if not flying:
-            return
-        back, _ = wait(flying, return_when=FIRST_COMPLETED)
-        records = [r for future in back for r in _taken(plan, flying.pop(future), future, keys)]
-        if records:
-            yield records
+    try:
+        while True:
+            plan.workers = force.workers()
+            while (ready := plan.next(len(flying))) is not None:
+                stored = already([keys[cell] for cell in ready.cells])
+                plan.drop(ready, [cell for cell in ready.cells if keys[cell] in stored])
+                if not ready.cells:
+                    continue
+                text = unit(texts, [keys[cell] for cell in ready.cells], force.probes)
+                future = force.executor.submit(force.call, text)
+                flying[future] = ready
+                if future.done():  # in this process: store it before going on
+                    break
+            if not flying:
+                return
+            back, _ = wait(flying, return_when=FIRST_COMPLETED)
+            fine = {future for future in back if error_of(future) is None}
+            for group in (fine, back - fine):  # what went well is stored before what may stop us
+                units = [(flying.pop(future), future) for future in group]
+                records = [r for each, future in units for r in _taken(plan, each, future, keys)]
+                if records:
+                    yield records
+    finally:
+        for future in flying:  # if the sweep is stopped, in an executor that goes on
+            future.cancel()
 
 
 def _taken(plan: Plan, unit: Unit, future: "Future[str]", keys: Sequence[Key]) -> list[Record]:
     """The records of a unit that is back, or none if it is to be tried again."""
-    error = future.exception()
+    error = error_of(future)
     if error is None:
         records = read(future.result())
         by_key = {(record.experiment, record.seed): record for record in records}
@@ -81,6 +88,11 @@ def _taken(plan: Plan, unit: Unit, future: "Future[str]", keys: Sequence[Key]) -
         return [Record.of_failure(*keys[cell], f"{type(error).__name__}: {error}")]
     plan.lost(unit)
     return []
+
+
+def error_of(future: "Future[str]") -> BaseException | None:
+    """What went wrong with a task that is back."""
+    return CancelledError("cancelled") if future.cancelled() else future.exception()
 
 
 def is_loss(error: BaseException) -> bool:

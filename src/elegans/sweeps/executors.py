@@ -50,15 +50,17 @@ def force(
     executor: Executor | None,
     workers: int | None,
     cluster: str | None,
-    seconds: float,
     probes: Mapping[str, Probe],
+    *,
+    runs: int,
+    seconds: float,
 ) -> Iterator[Force]:
-    """What does a sweep of so many `seconds`; gone, in the midst of work if need be, after."""
+    """What does runs that may take so many seconds in all; gone, in mid-work if need be, after."""
     if executor is not None and cluster is not None:
         raise ValueError(f"Give an executor or a cluster, not both; got {executor!r}, {cluster!r}.")
     if workers is not None and (isinstance(workers, bool) or workers < 0):
         raise ValueError(f"workers counts processes, 0 for none but this one; got {workers!r}.")
-    count = default_workers(seconds) if workers is None else workers
+    count = min(runs, default_workers(seconds) if workers is None else workers)
     if count == 0 and executor is None and cluster is None:
         lanes = default_lanes()
         call = partial(unit.results, local=probes)

@@ -159,7 +159,7 @@ class Sweep:
             return
         plan = Plan([cell.experiment for cell in cells])
         seconds = plan.seconds_left()
-        with force(*who, seconds, self.named_probes) as hands:
+        with force(*who, self.named_probes, runs=len(cells), seconds=seconds) as hands:
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
             if not isinstance(hands.executor, InProcess):

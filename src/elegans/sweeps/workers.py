@@ -121,7 +121,7 @@ class Workers(Executor):
         process.communicate()
         code = process.returncode
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
-        if is_ready or self._is_over:
+        if is_ready or code < 0:  # a signal comes from outside, at any time
             return WorkerLost(f"Worker process {process.pid} was ended {how} in the midst of work.")
         return BrokenExecutor(
             f"Worker process {process.pid} was ended {how} before it could work; its own message "

@@ -202,7 +202,7 @@ class _Bench:
         if job.training.batch is None:
             assert job.training.samples is not None
             rows = program.whole_training_set(structure, int(job.training.samples), numbers, keys)
-        return _Lane(job, keys, numbers, jax.tree.map(jnp.copy, state.params)), state, rows
+        return _Lane(job, keys, numbers, _copied(state.params)), state, rows
 
     def _advance(self, counts: list[int]) -> None:
         self.state = program.advance(
@@ -273,7 +273,7 @@ class _Bench:
             train_loss=float(history["train_loss"][-1]),
             history=history,
             probes=jax.tree.map(lambda *seen: np.stack(seen), *lane.probes),
-            params=jax.tree.map(lambda leaf: leaf[i], self.state.params),
+            params=_lane(self.state.params, i),
             initial=lane.initial,
             seconds=lane.seconds,
         )
@@ -297,6 +297,17 @@ def _placed(held: PyTree, fresh: PyTree, i: Count) -> PyTree:
     return jax.tree.map(lambda old, new: old.at[i].set(new), held, fresh)
 
 
+@jax.jit
+def _copied(tree: PyTree) -> PyTree:
+    return jax.tree.map(jnp.copy, tree)
+
+
+@jax.jit
+def _lane(tree: PyTree, i: Count) -> PyTree:
+    return jax.tree.map(lambda leaf: leaf[i], tree)
+
+
+@jax.jit
 def stacked(trees: list[PyTree]) -> PyTree:
     """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
