@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import elegans as el
-
 
 @pytest.fixture(scope="session", autouse=True)
 def _programs(tmp_path_factory):
@@ -24,6 +22,8 @@ def _programs(tmp_path_factory):
 @pytest.fixture
 def experiment():
     """A run of some 10 ms; `training.steps` can be varied without compiling."""
+    import elegans as el
+
     return el.Experiment(
         el.tasks.Parity(n=6, k=2),
         el.models.MLP(width=4),
@@ -37,12 +37,16 @@ def experiment():
 @pytest.fixture
 def sweep(experiment):
     """Eight such runs, at two learning rates."""
+    import elegans as el
+
     return el.Sweep(experiment, over={"training.learning_rate": [0.05, 0.2]}, seeds=range(4))
 
 
 @pytest.fixture
 def python(tmp_path):
     """Starts Python on a script, with this package importable and output captured."""
+    import elegans as el
+
     started = []
 
     def start(script, *arguments, **options):
