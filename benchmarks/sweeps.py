@@ -24,6 +24,7 @@ from elegans.sweeps.plan import Plan
 from elegans.sweeps.record import Record, here_and_now
 
 RUNS, STEPS, WIDTHS = 400, 3_000, (30, 100)
+REPEATS = 2
 ROWS, POINTS = 200_000, 4_000
 BATCH = 8  # runs of 0.12 s in a unit of a second, which is what the driver stores at once
 DRIVEN, DRIVEN_POINTS = 20_000, 400
@@ -53,18 +54,22 @@ def timed(grid: el.Sweep, workers: int, store: Path) -> tuple[float, pd.DataFram
 
 
 def worker_lines() -> list[Line]:
-    """One worker against two, and two against the training alone."""
+    """One worker against two, and two against the training alone; the least disturbed of each."""
+    ones, twos, overheads = [], [], []
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory)
         timed(sweep(1), 1, place / "first.db")
         grid = sweep(RUNS // len(WIDTHS))
-        one, _ = timed(grid, 1, place / "one.db")
-        two, rows = timed(grid, 2, place / "two.db")
-    ideal = rows["seconds"].sum() / 2
+        for i in range(REPEATS):
+            ones.append(timed(grid, 1, place / f"one{i}.db")[0])
+            seconds, rows = timed(grid, 2, place / f"two{i}.db")
+            twos.append(seconds)
+            overheads.append(seconds / (rows["seconds"].sum() / 2))
+    one, two = min(ones), min(twos)
     name = f"{RUNS} runs, 2 workers ({two:.0f} s)"
     return [
         at_most(f"{name} / 1 worker ({one:.0f} s)", two / one, BARS["ratio"], "x"),
-        at_most(f"{name} / (own training / 2)", two / ideal, BARS["overhead"], "x"),
+        at_most(f"{name} / (own training / 2)", min(overheads), BARS["overhead"], "x"),
     ]
 
 
