@@ -1,4 +1,4 @@
-"""Strict JAX for every test: rank promotion raises, and arrays never leave the CPU."""
+"""One computing thread a process, no deadlines, and the same examples every time."""
 
 import os
 
@@ -6,3 +6,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 )
+
+from hypothesis import settings
+
+settings.register_profile("elegans", deadline=None, derandomize=True, max_examples=50)
+settings.load_profile("elegans")

@@ -47,8 +47,8 @@ def number(
     field: str,
     value: object,
     *,
-    low: float = -math.inf,
-    high: float = math.inf,
+    low: float | int = -math.inf,
+    high: float | int = math.inf,
     what: str,
 ) -> None:
     """Refuses a traced number that is NaN, infinite, or outside `[low, high]`."""

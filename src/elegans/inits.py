@@ -14,7 +14,7 @@ gradient is that of the correlation loss.
 import copy
 import itertools
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -42,7 +42,7 @@ class Start:
 
     _hidden: tuple[int, ...] = ()  # of the model that holds this start; no part of its value
 
-    def within(self, hidden: tuple[int, ...]) -> Self:
+    def within(self, hidden: tuple[int, ...]) -> "Start":
         """This start, for networks with the given hidden widths."""
         start = copy.copy(self)
         object.__setattr__(start, "_hidden", hidden)

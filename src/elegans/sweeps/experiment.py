@@ -4,7 +4,7 @@ import dataclasses
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import jax
 import jax.random as jr
@@ -63,12 +63,12 @@ class Experiment:
         )
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, text: str) -> "Experiment":
         """The experiment that `to_json` wrote."""
         return cls.from_plain(json.loads(text))
 
     @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> Self:
+    def from_plain(cls, plain: dict[str, Any]) -> "Experiment":
         """The experiment with plain `task`, `model` and `training`."""
         known = [field.name for field in dataclasses.fields(cls)]
         for name in plain:
@@ -93,7 +93,7 @@ class Experiment:
         text = json.dumps(_numbers_as_floats(self.minimal()), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def varied(self, changes: dict[str, Any]) -> Self:
+    def varied(self, changes: dict[str, Any]) -> "Experiment":
         """This experiment with dotted fields, such as "model.width", set to other values."""
         plain = self.minimal()
         for path, value in changes.items():
