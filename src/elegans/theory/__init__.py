@@ -1,1 +1,6 @@
 """What should happen: functions from a configuration to the number that should come out."""
+
+from elegans.theory import fourier as fourier
+from elegans.theory import gradients as gradients
+from elegans.theory import majority as majority
+from elegans.theory import queries as queries

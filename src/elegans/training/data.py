@@ -74,7 +74,7 @@ def batches(task: Any, training: Training, keys: Keys, steps: Int[Array, " block
     return jax.vmap(batch)(steps)
 
 
-def steps_in_bulk(task: Any, batch: int, cache: int = 2**18, most: int = 64) -> int:
+def steps_in_bulk(task: Any, batch: int, cache: int = 2**17, most: int = 64) -> int:
     """How many steps' batches to draw at once, so that they stay within `cache` bytes."""
     example = jax.eval_shape(lambda key: task.sample(key, 1), jr.key(0))
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(example))

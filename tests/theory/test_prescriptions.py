@@ -1,0 +1,97 @@
+"""What the upper bounds prescribe, against counting and the quantities of their proofs."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from elegans.theory import majority
+from elegans.theory.prescriptions import (
+    good_probability,
+    over_sparse,
+    readout,
+    steps_over_log,
+    under_sparse,
+)
+
+
+@pytest.mark.parametrize("n, k, s", [(8, 2, 5), (8, 4, 4), (8, 4, 2), (9, 3, 9), (9, 1, 1)])
+def test_the_chance_of_a_good_neuron_is_its_count(n, k, s):
+    support = set(range(k))
+    sets = [set(chosen) for chosen in itertools.combinations(range(n), s)]
+    good = [support <= chosen if s >= k else chosen <= support for chosen in sets]
+    assert good_probability(n, k, s) == pytest.approx(np.mean(good), rel=1e-12)
+
+
+def test_lemma_7_holds_once_s_is_twice_k():
+    for k in range(1, 6):
+        for s in range(2 * k, 30):
+            assert good_probability(40, k, s) >= (s / 80) ** k
+
+
+@pytest.mark.parametrize("k", [2, 4, 6, 8])
+def test_the_readout_writes_the_parity(k):
+    nu = readout(k)
+    grid = (-k + 2 * np.arange(k // 2) + 1 / 16) / (2 * k)
+    for true in range(k + 1):
+        total = k - 2 * true
+        up = np.maximum(total / (2 * k) + grid, 0)
+        down = np.maximum(-total / (2 * k) + grid, 0)
+        value = nu @ np.concatenate([[1.0], up, down])
+        assert value == pytest.approx((-1.0) ** true, abs=1e-6)  # nu reaches 1e5 at k = 8
+
+
+@pytest.mark.parametrize("k", [4, 6, 8])
+def test_errata_the_printed_grid_cannot_write_the_parity(k):
+    sums = np.arange(-k, k + 1, 2)
+    grid = (-k + 2 * np.arange(1, k // 2) + 1 / 16) / (2 * k)
+    up = np.maximum(sums[:, None] / (2 * k) + grid, 0)
+    features = np.hstack([np.ones((k + 1, 1)), up, up[::-1]])
+    parity = (-1.0) ** ((k - sums) // 2)
+    assert features.shape[1] == k - 1  # the proof says k, against k + 1 values of the sum
+    best = features @ np.linalg.lstsq(features, parity, rcond=None)[0]
+    assert np.abs(best - parity).max() > 0.1
+
+
+def test_over_sparse_scales_as_the_theorem():
+    low, high = over_sparse(10**12, 2, 0.4), over_sparse(2 * 10**12, 2, 0.4)
+    assert low.s == high.s  # independent of n
+    assert high.width / low.width == pytest.approx(4, rel=1e-3)  # (n/s)**k
+    assert high.samples / low.samples == pytest.approx(4, rel=0.1)  # n**2 log n
+    assert over_sparse(10**12, 2, 0.2).s == pytest.approx(4 * low.s, rel=1e-3)  # 1/epsilon**2
+    assert low.learning_rate * abs(majority.relevant_gradient(low.s, 2)) == pytest.approx(1 / 4)
+
+
+def test_over_sparse_says_what_it_needs():
+    with pytest.raises(ValueError, match=r"s is odd and lies between \d+ and n = 50"):
+        over_sparse(50, 2, 0.4)
+
+
+def test_the_chance_of_lemma_15_is_far_above_its_bound():
+    """So that its r' is far below the number of good neurons, which it also bounds above."""
+    n, k, s = 1000, 4, 101
+    assert good_probability(n, k, s) > 2 ** (k - 1) * (s / (2 * n)) ** k
+
+
+def test_errata_the_gradients_of_theorem_21_have_the_ratio_n_minus_k():
+    for n, k, s in [(21, 6, 2), (25, 8, 4), (33, 6, 4)]:
+        if (n - s) % 2:
+            found = majority.coefficient(n - s, k - s - 1) / majority.coefficient(n - s, k - s + 1)
+            assert abs(found) == pytest.approx((n - k) / (k - s - 1))
+            assert abs(found) != pytest.approx((n - s) / (k - s - 1), rel=1e-3)
+
+
+def test_under_sparse_trades_width_for_samples():
+    narrow, wide = under_sparse(401, 6, 2), under_sparse(401, 6, 4)
+    assert wide.width > 1000 * narrow.width
+    assert narrow.samples > 1000 * wide.samples
+    doubled = under_sparse(801, 6, 2)
+    assert math.log2(doubled.samples / narrow.samples) == pytest.approx(3, abs=0.15)  # k - s - 1
+
+
+def test_steps_solve_their_inequality():
+    for ratio in [1.0, 10.0, 1e4, 1e9]:
+        steps = steps_over_log(ratio)
+        assert steps / math.log(steps) >= ratio
+        assert steps == 3 or (steps - 1) / math.log(steps - 1) < ratio * (1 + 1e-9)
