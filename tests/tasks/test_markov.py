@@ -42,7 +42,8 @@ def lifted_by_hand(tensor: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("prior", PRIORS, ids=str)
-def test_rows_are_probabilities_and_the_stationary_law_is_kept(prior, states=3):
+def test_rows_are_probabilities_and_the_stationary_law_is_kept(prior):
+    states = 3
     matrices = np.asarray(prior.transitions(jr.key(0), 64, states), np.float64)
     assert matrices.shape == (64, states, states)
     assert matrices.min() >= 0
