@@ -45,16 +45,14 @@ def by_hand(model, params, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     "model, states",
     [
         (el.models.AttentionOnly(layers=2, heads=1, dim=16, scale=2.0), 2),
-        (el.models.AttentionOnly(layers=3, heads=1, dim=4, scale=2.0), 3),
-        (el.models.AttentionOnly(layers=2, heads=3, dim=12, scale=2.0), 2),
-        (el.models.AttentionOnly(layers=2, heads=2, dim=8, position="absolute", mlp=True), 2),
-        (el.models.AttentionOnly(layers=1, heads=1, dim=8, mlp=True), 5),
+        (el.models.AttentionOnly(layers=2, heads=3, dim=6, scale=2.0), 3),
+        (el.models.AttentionOnly(layers=1, heads=2, dim=8, position="absolute", mlp=True), 2),
     ],
     ids=str,
 )
 def test_a_forward_pass_is_equations_8_4_and_8_5(model, states):
     task = el.tasks.MarkovChains(states=states, length=LONG)
-    params = model.init(jr.key(1), task)
+    params = jax.jit(lambda key: model.init(key, task))(jr.key(1))
     x = np.random.default_rng(0).integers(states, size=LONG)
     trace = jax.jit(model.trace)(params, jnp.asarray(x))
     logits, attention = by_hand(model, params, x)
@@ -109,20 +107,22 @@ def test_a_toeplitz_matrix_depends_on_the_distance():
 def test_the_positional_encoding_is_the_attention_where_content_says_nothing():
     task = el.tasks.MarkovChains(states=2, length=10)
     model = el.models.AttentionOnly(layers=1, heads=2, dim=8, scale=3.0)
-    params = model.init(jr.key(0), task)
+    params = jax.jit(lambda key: model.init(key, task))(jr.key(0))
     silent = params._replace(layers=(params.layers[0]._replace(key=jnp.zeros((8, 8))),))
     encoding = model.positional_encoding(silent)
     x = jnp.zeros(10, jnp.int32)
-    attention = model.trace(silent, x).attention[0, :, -1]  # of the last query, oldest key first
+    attention = jax.jit(model.trace)(silent, x).attention[
+        0, :, -1
+    ]  # of the last query, oldest key first
     np.testing.assert_allclose(attention[:, ::-1], encoding[:, 0], atol=1e-6)
 
 
 def test_dropout_needs_a_key_and_keeps_the_mean():
     task = el.tasks.MarkovChains(states=2, length=6)
     model = el.models.AttentionOnly(layers=1, dim=8, dropout=0.5, scale=2.0)
-    params = model.init(jr.key(0), task)
+    params = jax.jit(lambda key: model.init(key, task))(jr.key(0))
     x = jnp.array([0, 1, 1, 0, 1, 0])
-    still = model.apply(params, x)
+    still = jax.jit(model.apply)(params, x)
     keys = jr.split(jr.key(1), 4000)
     noisy = jax.jit(jax.vmap(lambda key: model.apply(params, x, key)))(keys)
     assert not np.allclose(noisy[0], still, atol=1e-3)
@@ -155,6 +155,6 @@ def test_bad_models_are_refused_by_name():
         with pytest.raises(ValueError, match="reads tokens"):
             model.check(el.tasks.Parity(n=5, k=2))
     absolute = el.models.AttentionOnly(position="absolute")
-    params = absolute.init(jr.key(0), el.tasks.MarkovChains(2, 5))
+    params = jax.jit(lambda key: absolute.init(key, el.tasks.MarkovChains(2, 5)))(jr.key(0))
     with pytest.raises(ValueError, match="only relative positions"):
         absolute.positional_encoding(params)

@@ -29,6 +29,7 @@ from jaxtyping import Float
 
 DIAGONAL = (math.log(256) - 5) / 12  # B of the lemma, equation E.24
 OFF_DIAGONAL = (7 - 10 * math.log(2)) / 6  # A of the lemma, equation E.25
+CHUNK = 4096  # nodes at once, so that memory is bounded by the length
 UNIGRAM = 1.5 - math.log(4)  # D of the lemma, equation E.29
 
 
@@ -74,6 +75,11 @@ def symmetric_chains(length: int, epsilon: float) -> Chains:
 
 def gradient_tensor(length: int, chains: Chains) -> Float[np.ndarray, "length 2 2"]:
     """The tensor $G$, indexed by $j - 1$, the query's state $m$ and the looked-at state $l$."""
+    if len(chains.a) > CHUNK:
+        parts = [
+            Chains(*(x[i : i + CHUNK] for x in chains)) for i in range(0, len(chains.a), CHUNK)
+        ]
+        return np.sum([gradient_tensor(length, part) for part in parts], axis=0)
     a, b, weight = chains
     rows = np.array([[a, 1 - a], [1 - b, b]])
     total = 2 - a - b
