@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOWEST := .venv-lowest
+PIP     = $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .PHONY: demo test lint bench test-lowest clean
 
@@ -20,6 +21,10 @@ lint: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
+# The suite on the oldest versions that pyproject.toml allows.
+test-lowest: $(LOWEST)/.test
+	$(LOWEST)/bin/python -m pytest
+
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"elegans needs Python 3.11 or newer; {sys.executable} is {v.major}.{v.minor}. Run: make PYTHON=python3.11 ...")'
 	$(PYTHON) -m venv $(VENV)
@@ -36,5 +41,10 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+$(LOWEST)/.test: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install -qq --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[test]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) .venv-lowest out
+	rm -rf $(VENV) $(LOWEST) out

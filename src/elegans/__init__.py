@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from elegans.sweeps.experiment import Experiment as Experiment
     from elegans.sweeps.run import Run as Run
     from elegans.sweeps.run import run as run
+    from elegans.sweeps.store import Store as Store
     from elegans.sweeps.sweep import Sweep as Sweep
     from elegans.training.recipe import Group as Group
     from elegans.training.recipe import Stop as Stop
@@ -31,6 +32,7 @@ _NAMES = {
     "Group": "elegans.training.recipe",
     "Run": "elegans.sweeps.run",
     "Stop": "elegans.training.recipe",
+    "Store": "elegans.sweeps.store",
     "Sweep": "elegans.sweeps.sweep",
     "Training": "elegans.training.recipe",
     "run": "elegans.sweeps.run",

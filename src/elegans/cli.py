@@ -13,6 +13,10 @@ from difflib import get_close_matches
 COMMANDS = {
     "train": "train one network and watch it learn",
     "reproduce": "draw a figure of the documents and check its claims",
+    "sweep": "do the runs of a grid, described in a file, and keep them",
+    "status": "say what a store holds, and what failed in it",
+    "export": "write the runs of a store as a table",
+    "recover": "save the readable runs of a damaged store",
 }
 USAGE = """\
 usage: elegans COMMAND [options]

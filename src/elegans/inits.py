@@ -70,9 +70,14 @@ class Uniform(Start):
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
         """Every layer independently."""
-        return tuple(
-            uniform_layer(jr.fold_in(key, i), *shape) for i, shape in enumerate(pairs(sizes))
-        )
+        shapes = [(a + 1, b) for a, b in pairs(sizes)]
+        ends = list(itertools.accumulate(a * b for a, b in shapes))
+        values = jr.uniform(key, (ends[-1],), minval=-1.0, maxval=1.0)  # at once: compiles fast
+        parts = [
+            part.reshape(shape) * (shape[0] - 1) ** -0.5
+            for part, shape in zip(jnp.split(values, ends[:-1]), shapes, strict=True)
+        ]
+        return tuple(Layer(part[:-1], part[-1]) for part in parts)
 
 
 @dataclass(frozen=True)
@@ -227,13 +232,6 @@ class SymmetricSign(Start):
 def pairs(sizes: tuple[int, ...]) -> list[tuple[int, int]]:
     """Fan-in and fan-out of each layer."""
     return list(itertools.pairwise(sizes))
-
-
-def uniform_layer(key: PRNGKeyArray, fan_in: int, fan_out: int) -> Layer:
-    r"""A layer with all entries uniform on $\pm 1/\sqrt{\text{fan-in}}$."""
-    c = fan_in**-0.5
-    values = jr.uniform(key, (fan_in + 1, fan_out), minval=-c, maxval=c)
-    return Layer(values[:fan_in], values[fan_in])
 
 
 def sparse_columns(key: PRNGKeyArray, n: int, width: int, s: int) -> Float[Array, "n width"]:

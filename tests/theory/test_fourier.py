@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import character, characters, cube
 
-from brute_force import character, characters, cube
 from elegans.theory import fourier
 
 seeds = st.integers(0, 2**32 - 1)

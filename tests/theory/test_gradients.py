@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.brute_force import character, cube
 
-from brute_force import character, cube
 from elegans.theory import fourier, gradients, majority
 
 
@@ -132,6 +132,19 @@ def test_the_gap_of_the_all_ones_neuron_is_half_of_majoritys(n, k):
     assert gradients.fourier_gap(np.ones(n), support) == pytest.approx(expected, abs=1e-14)
     relaxed = gradients.fourier_gap(np.ones(n), support, relaxed=True)
     assert relaxed == pytest.approx(expected, abs=1e-14)  # one size of gradient, one gap
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 6))
+def test_the_gap_of_a_function_compares_all_neighbours_of_the_set(seed, n):
+    f = np.random.default_rng(seed).standard_normal(2**n)
+    x, support = cube(n), (0, n - 1)
+    below = [abs(np.mean(f * x[:, i])) for i in support]
+    above = [abs(np.mean(f * x[:, 0] * x[:, n - 1] * x[:, i])) for i in range(1, n - 1)]
+    expected = min(below) - max(above, default=0.0)
+    assert gradients.function_gap(f, n, support) == pytest.approx(expected, abs=1e-12)
+    assert gradients.function_gap(lambda x: np.sign(x.sum(axis=1)), 7, (0, 1)) == pytest.approx(
+        majority.gap(7, 2)
+    )
 
 
 @given(st.integers(0, 2**32 - 1))

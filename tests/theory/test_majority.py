@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from tests.brute_force import characters, cube
 
-from brute_force import characters, cube
 from elegans.theory import majority
 
 SIZES = range(1, 10)

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from elegans.theory import majority
+from elegans.theory import gradients, majority
 from elegans.theory.prescriptions import (
     good_probability,
     over_sparse,
@@ -88,6 +88,19 @@ def test_under_sparse_trades_width_for_samples():
     assert narrow.samples > 1000 * wide.samples
     doubled = under_sparse(801, 6, 2)
     assert math.log2(doubled.samples / narrow.samples) == pytest.approx(3, abs=0.15)  # k - s - 1
+
+
+def test_the_samples_of_theorem_21_tell_relevant_bits_from_others_in_one_step():
+    n, k, s = 13, 4, 2
+    found = under_sparse(n, k, s, delta=0.01)
+    w = np.full(n, 0.5 / (n - s))
+    w[:s] = 1.0  # a good neuron
+    exact = np.abs(gradients.enumerated(w, tuple(range(k))))
+    threshold = exact[s] - found.tolerance
+    for seed in range(5):
+        step = np.abs(gradients.sampled(w, tuple(range(k)), found.samples, seed=seed).gradient)
+        assert set(np.flatnonzero(step > threshold)) == set(range(s, k))
+    assert found.learning_rate * exact[s] == pytest.approx(1 / (2 * k))
 
 
 def test_steps_solve_their_inequality():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.brute_force import character, cube
 
-from brute_force import character, cube
 from elegans.tasks import Parity
 from elegans.theory import queries
 
@@ -132,6 +132,15 @@ def test_an_honest_oracle_is_exact_and_an_adversary_hides_small_correlations():
     adversary = queries.StatisticalQueryOracle(Parity(n=5, k=2), 0.1, answers="adversarial")
     assert adversary(lambda x, y: y * np.sign(x.sum(axis=1))) == 0.0
     assert adversary(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.9)
+
+
+def test_large_tasks_are_sampled_with_enough_samples():
+    task = Parity(n=60, k=2, flip=0.1)
+    oracle = queries.StatisticalQueryOracle(task, 0.1, samples=5000)
+    assert oracle(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.8, abs=0.1)
+    assert oracle(lambda x, y: y * x[:, 0]) == pytest.approx(0.0, abs=0.1)
+    with pytest.raises(ValueError, match=r"at least 4,284 samples; got 1,000"):
+        queries.StatisticalQueryOracle(task, 0.1, samples=1000)
 
 
 def test_the_oracle_refuses_queries_that_are_not_bounded():

@@ -3,3 +3,12 @@
 from elegans.constructions.induction import bigram_minimal as bigram_minimal
 from elegans.constructions.induction import bigram_transformer as bigram_transformer
 from elegans.constructions.induction import unigram_minimal as unigram_minimal
+from elegans.constructions.one_sparse import gated as gated
+from elegans.constructions.one_sparse import indexing as indexing
+from elegans.constructions.one_sparse import junta as junta
+from elegans.constructions.one_sparse import (
+    learning_with_rounding as learning_with_rounding,
+)
+from elegans.constructions.one_sparse import lift as lift
+from elegans.constructions.one_sparse import lifted_parity as lifted_parity
+from elegans.constructions.one_sparse import network as network

@@ -1,1 +1,8 @@
 """Learners that are not SGD, with the interface of scikit-learn."""
+
+from elegans.learners.elimination import GaussianElimination as GaussianElimination
+from elegans.learners.kushilevitz_mansour import KushilevitzMansour as KushilevitzMansour
+from elegans.learners.kushilevitz_mansour import large_coefficients as large_coefficients
+from elegans.learners.low_degree import LowDegreeClassifier as LowDegreeClassifier
+from elegans.learners.low_degree import LowDegreeRegressor as LowDegreeRegressor
+from elegans.learners.search import ParitySearch as ParitySearch

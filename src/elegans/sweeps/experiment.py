@@ -10,7 +10,14 @@ import jax
 import jax.random as jr
 
 from elegans import checks
-from elegans.sweeps.plain import from_plain, nearest, plain_number, to_plain
+from elegans.sweeps.plain import (
+    configuration,
+    from_plain,
+    nearest,
+    plain_number,
+    to_plain,
+    type_name,
+)
 from elegans.training.losses import SIGN_LOSSES
 from elegans.training.optimizers import matches, path_name
 from elegans.training.recipe import Training
@@ -74,8 +81,8 @@ class Experiment:
         for name in plain:
             if name not in known:
                 raise ValueError(
-                    f"An experiment has no part {name!r}{nearest(name, known)}; "
-                    f"it has {', '.join(known)}."
+                    f"An experiment has no part {name!r}{nearest(name, known)} "
+                    f"It has {', '.join(known)}."
                 )
         missing = [name for name in known if name not in plain]
         if missing:
@@ -127,13 +134,11 @@ def _set(plain: dict[str, Any], path: str, value: Any) -> None:
 
 def _default_type(owner: str, field: str, path: str) -> str:
     """The configuration that fills `field` of `owner` when nothing is given."""
-    from elegans.sweeps.plain import configurations
-
-    default = configurations()[owner].__dataclass_fields__.get(field)  # type: ignore[attr-defined]
+    default = configuration(owner).__dataclass_fields__.get(field)
     factory = getattr(default, "default_factory", dataclasses.MISSING)
     if default is None or factory is dataclasses.MISSING:
         raise ValueError(f"{path!r}: {owner}.{field} is not set, so no part of it can be varied.")
-    return type(factory()).__name__
+    return type_name(type(factory()))
 
 
 def _numbers_as_floats(plain: Any) -> Any:

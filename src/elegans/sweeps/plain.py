@@ -1,6 +1,7 @@
 """Configurations as plain data: nested dictionaries that JSON, TOML and a store can hold.
 
-A configuration becomes `{"type": "Parity", "n": 50, ...}`. The *minimal* form leaves out every
+A configuration becomes `{"type": "Parity", "n": 50, ...}`; one that is not of this package names
+its module, `{"type": "mytasks:Threshold"}`. The *minimal* form leaves out every
 field that construction fills in by itself, so that adding a field with a default, or writing out a
 default, changes nothing; hashes are made from it, and so are the variations of a sweep.
 """
@@ -28,7 +29,7 @@ def to_plain(config: Any, *, minimal: bool = False) -> Any:
     if minimal:
         values = {name: value for name, value in values.items() if not _is_implied(config, name)}
     plain = {name: to_plain(value, minimal=minimal) for name, value in values.items()}
-    return {"type": type(config).__name__, **plain}
+    return {"type": type_name(type(config)), **plain}
 
 
 def from_plain(plain: Any) -> Any:
@@ -46,14 +47,12 @@ def from_plain(plain: Any) -> Any:
 
 def build(name: str, /, *args: Any, **fields: Any) -> Any:
     """The configuration class called `name`, with the given fields."""
-    cls = configurations().get(name)
-    if cls is None:
-        raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}.")
+    cls = configuration(name)
     known = [field.name for field in dataclasses.fields(cls) if field.init]
     for field in fields:
         if field not in known:
             raise ValueError(
-                f"{name} has no field {field!r}{nearest(field, known)}; it has {', '.join(known)}."
+                f"{name} has no field {field!r}{nearest(field, known)} It has {', '.join(known)}."
             )
     try:
         return cls(*args, **fields)
@@ -61,6 +60,31 @@ def build(name: str, /, *args: Any, **fields: Any) -> Any:
         if "required positional" in str(error) or "positional arguments" in str(error):
             raise ValueError(f"{name}: {error}; its fields are {', '.join(known)}.") from error
         raise
+
+
+def type_name(cls: type) -> str:
+    """How a configuration class is called in plain data: a class of yours by "module:name"."""
+    if configurations().get(cls.__name__) is cls:
+        return cls.__name__
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def configuration(name: str) -> Any:
+    """The class that `type_name` names."""
+    if ":" not in name:
+        if name not in configurations():
+            raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}")
+        return configurations()[name]
+    module, _, path = name.partition(":")
+    try:
+        cls: Any = importlib.import_module(module)
+        for part in path.split("."):
+            cls = getattr(cls, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"The configuration {name!r} cannot be imported: {error}.") from error
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise ValueError(f"{name!r} is no configuration, which is a dataclass.")
+    return cls
 
 
 def configurations() -> dict[str, type]:
@@ -80,9 +104,9 @@ def plain_number(value: Any) -> Any:
 
 
 def nearest(name: str, known: Any) -> str:
-    """What the user may have meant, as the end of a sentence."""
+    """The end of a sentence: what the user may have meant, or a full stop."""
     close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _is_implied(config: Any, name: str) -> bool:

@@ -1,72 +1,138 @@
 """Progress of a sweep: a meter is an object passed in, and no meter is an object too."""
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Protocol, runtime_checkable
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+CELLS = 6  # points of the grid whose success rate is shown
+RESULTS = ("seed", "status", "success", "steps", "test_error", "test_loss", "train_error",
+           "seconds")  # fmt: skip
+Row = Mapping[str, Any]
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Told how many runs there are, and of each that is done."""
 
-    def of(self, total: int) -> Any:
-        """A context in which `total` runs are done."""
+    def of(self, total: int, stored: int = 0) -> AbstractContextManager[None]:
+        """A context in which all of `total` runs are done, of which some were stored before."""
 
-    def done(self, row: dict[str, Any]) -> None:
-        """One more run is done, with this row of the table."""
+    def done(self, row: Row, left: float | None = None) -> None:
+        """One more run is done, with this row of the table; seconds left, if known."""
+
+    def note(self, text: str) -> None:
+        """Something to be said, once."""
 
 
 class Silent:
     """Shows nothing."""
 
     @contextmanager
-    def of(self, total: int) -> Iterator[None]:
+    def of(self, total: int, stored: int = 0) -> Iterator[None]:
         """A context in which nothing is shown."""
         yield
 
-    def done(self, row: dict[str, Any]) -> None:
+    def done(self, row: Row, left: float | None = None) -> None:
         """Ignores the row."""
+
+    def note(self, text: str) -> None:
+        """Says nothing."""
+
+
+class Tally:
+    """What is known of a sweep under way."""
+
+    def __init__(self, total: int, stored: int) -> None:
+        self.total, self.stored = total, stored
+        self.count = self.failed = 0
+        self.left: float | None = None
+        self.began = time.monotonic()
+        self.cells: dict[str, tuple[int, int]] = {}  # successes and runs, the newest cell last
+
+    def add(self, row: Row, left: float | None) -> None:
+        """Counts a run, and its success in its cell."""
+        self.count += 1
+        self.failed += row["status"] == "failed"
+        self.left = left
+        point = ", ".join(f"{name.rpartition('.')[2]} {v}" for name, v in row.items()
+                          if name not in RESULTS)  # fmt: skip
+        successes, runs = self.cells.pop(point, (0, 0))
+        self.cells[point] = (successes + bool(row["success"]), runs + 1)
+
+    def line(self) -> str:
+        """Runs done, failed and left, runs a second, time left."""
+        rate = self.count / max(1e-9, time.monotonic() - self.began)
+        waiting = self.total - self.stored - self.count
+        left = waiting / rate if self.left is None and rate else self.left
+        return (
+            f"{self.stored + self.count} of {self.total} runs done"
+            + (f" ({self.stored} before)" if self.stored else "")
+            + f", {self.failed} failed, {waiting} left, {rate:.1f} runs/s"
+            + (f", {clock(left)} to go" if left is not None and self.count else "")
+        )
+
+    def recent(self) -> list[tuple[str, str]]:
+        """The success rate so far of the cells that had runs last."""
+        last = list(self.cells.items())[-CELLS:]
+        return [(point or "all", f"{won} of {runs} succeeded") for point, (won, runs) in last]
 
 
 class Bar:
-    """A bar on standard error, or a plain line a minute where that is no terminal."""
+    """A live display on standard error, or a plain line a minute where that is no terminal."""
 
-    def __init__(self, every: float = 60.0) -> None:
-        self.console = Console(stderr=True)
-        self.every, self.total, self.count, self.successes = every, 0, 0, 0
-        self.began = self.told = 0.0
+    def __init__(self, every: float = 60.0, console: Console | None = None) -> None:
+        self.console = console or Console(stderr=True)
+        self.every = every
+        self.tally = Tally(0, 0)
+        self.told = time.monotonic()
 
     @contextmanager
-    def of(self, total: int) -> Iterator[None]:
-        """A context in which the bar is shown."""
-        self.total, self.count, self.successes = total, 0, 0
-        self.began = self.told = time.monotonic()
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
-        )
-        with RichProgress(*columns, console=self.console, transient=True) as self.bar:
-            self.item = self.bar.add_task("runs", total=total, rate="")
+    def of(self, total: int, stored: int = 0) -> Iterator[None]:
+        """A context in which the display is up; its last line stays."""
+        self.tally = Tally(total, stored)
+        self.told = time.monotonic()
+        if not self.console.is_terminal:
+            yield
+            return
+        with Live(get_renderable=self._picture, console=self.console, refresh_per_second=4):
             yield
 
-    def done(self, row: dict[str, Any]) -> None:
-        """Counts the run, and a success."""
-        self.count += 1
-        self.successes += bool(row["success"])
-        rate = self.count / max(1e-9, time.monotonic() - self.began)
-        text = f"{rate:.1f} runs/s, {self.successes} succeeded"
-        self.bar.update(self.item, advance=1, rate=text)
-        if not self.console.is_terminal and time.monotonic() - self.told > self.every:
+    def done(self, row: Row, left: float | None = None) -> None:
+        """Counts the run; where there is no display, says so now and then."""
+        self.tally.add(row, left)
+        is_due = time.monotonic() - self.told >= self.every
+        if is_due and not self.console.is_terminal:
             self.told = time.monotonic()
-            left = (self.total - self.count) / rate
-            self.console.print(f"{self.count} of {self.total} runs, {text}, {left:.0f} s left")
+            last = "; ".join(f"{point}: {rate}" for point, rate in self.tally.recent()[-1:])
+            self.note(f"{self.tally.line()}; {last}")
+
+    def note(self, text: str) -> None:
+        """Says it on standard error."""
+        self.console.print(text, highlight=False, soft_wrap=True)
+
+    def _picture(self) -> RenderableType:
+        cells = Table.grid(padding=(0, 2))
+        for point, rate in self.tally.recent():
+            cells.add_row(Text(point, style="dim"), rate)
+        done = self.tally.stored + self.tally.count
+        bar = Table.grid()  # which ends the line; a bar alone does not
+        bar.add_row(ProgressBar(total=max(1, self.tally.total), completed=done, width=60))
+        return Group(bar, Text(self.tally.line()), cells)
+
+
+def clock(seconds: float | int) -> str:
+    """A time as a reader says it: 40 s, 5 min, 3.2 h, 2.1 days."""
+    for size, unit in ((86_400, "days"), (3_600, "h")):
+        if seconds >= size:
+            return f"{seconds / size:.1f} {unit}"
+    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def progress_for(progress: bool | Progress) -> Progress:

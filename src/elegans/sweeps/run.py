@@ -63,7 +63,7 @@ def run(
     experiment: Experiment,
     seed: int = 0,
     probes: Iterable[Callable[..., Any]] | dict[str, Callable[..., Any]] = (),
-    watch: Callable[[dict[str, float]], None] | None = None,
+    watch: Callable[[dict[str, float | int]], None] | None = None,
 ) -> Run:
     """Trains one network and returns its record, a function of the experiment and the seed alone.
 

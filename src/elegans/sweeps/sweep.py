@@ -1,29 +1,51 @@
-"""A sweep: a grid of experiments, each with several seeds."""
+"""A sweep: a grid of experiments, each with several seeds, done once and kept.
+
+A run is named by the hash of its experiment and its seed. What a store holds under that name is not
+done again, so the same call goes on where it was stopped, and a larger grid costs only what is new.
+"""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from elegans import checks
+from elegans.sweeps.driver import drive
+from elegans.sweeps.executors import InProcess, force
 from elegans.sweeps.experiment import Experiment
 from elegans.sweeps.plain import plain_number
+from elegans.sweeps.plan import Plan
 from elegans.sweeps.progress import Progress, progress_for
-from elegans.sweeps.run import Run
-from elegans.training import program
-from elegans.training.loop import Job, train
+from elegans.sweeps.record import Record
+from elegans.sweeps.run import name_of
+from elegans.sweeps.shelf import Memory, Shelf
+from elegans.sweeps.store import Store
+from elegans.sweeps.table import typed
+from elegans.sweeps.unit import Key
 
 COLUMNS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "seconds")
+SEEDS = 2**32  # JAX makes a key of 32 bits
+GO_ON = "Run the same again to go on."
+Probes = Mapping[str, Callable[..., Any]] | Iterable[Callable[..., Any]]
 
 
 class Cell(NamedTuple):
-    """One run of a sweep, before it is done."""
+    """One run of a sweep, before it is done; `name` is the hash of its experiment."""
 
     point: dict[str, Any]
     experiment: Experiment
+    name: str
     seed: int
+
+    @property
+    def key(self) -> Key:
+        """What the run is stored under."""
+        return self.name, self.seed
 
 
 @dataclass(frozen=True)
@@ -34,16 +56,22 @@ class Sweep:
         experiment: What all runs share.
         over: The values of each dotted field that varies, such as `{"model.width": [10, 100]}`.
         seeds: One run of each grid point a seed.
+        probes: Functions `probe(params, initial, task, key)`, called at each evaluation; what they
+            see is stored. Worker processes import them, so they are defined in a module.
     """
 
     experiment: Experiment
     over: Mapping[str, Sequence[Any]]
     seeds: Iterable[int] = (0,)
+    probes: Probes = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seeds", tuple(plain_number(seed) for seed in self.seeds))
         for seed in self.seeds:
-            checks.whole("Sweep", "seeds", seed, low=0, what="number the runs of a grid point")
+            what = "number the runs of a grid point"
+            checks.whole("Sweep", "seeds", seed, low=0, high=SEEDS - 1, what=what)
+        if not isinstance(self.probes, Mapping):
+            object.__setattr__(self, "probes", tuple(self.probes))
         axes = {}
         for path, values in self.over.items():
             if isinstance(values, str) or not isinstance(values, Iterable):
@@ -52,6 +80,13 @@ class Sweep:
             if not axes[path]:
                 raise ValueError(f"Sweep: over[{path!r}] is empty; it holds at least one value.")
         object.__setattr__(self, "over", axes)
+
+    @property
+    def named_probes(self) -> dict[str, Callable[..., Any]]:
+        """The probes by name."""
+        if isinstance(self.probes, Mapping):
+            return dict(self.probes)
+        return {name_of(probe): probe for probe in self.probes}
 
     def cells(self) -> list[Cell]:
         """All runs, in the order of the grid; a bad cell is refused by name."""
@@ -63,59 +98,114 @@ class Sweep:
             except (ValueError, TypeError) as error:
                 where = ", ".join(f"{path} = {value!r}" for path, value in point.items())
                 raise type(error)(f"Sweep, at {where}: {error}") from error
-            cells += [Cell(point, experiment, seed) for seed in self.seeds]
+            name = experiment.name
+            cells += [Cell(point, experiment, name, seed) for seed in self.seeds]
         return cells
 
     def run(
         self,
-        store: None = None,
-        executor: None = None,
-        workers: int | None = 0,
+        store: Store | str | os.PathLike[str] | None = None,
+        executor: Executor | None = None,
+        workers: int | None = None,
+        cluster: str | None = None,
         progress: bool | Progress = True,
     ) -> pd.DataFrame:
-        """Does every run, in this process, and returns a table with one row a run.
+        """Does every run that is not stored yet, and returns a table with one row a run.
 
-        The columns are the fields in `over`, the seed, and what came out.
+        Args:
+            store: Where finished runs live, and where this sweep goes on from. None keeps them in
+                memory only.
+            executor: Any `concurrent.futures.Executor`; None is local worker processes.
+            workers: How many of those; 0 is none but this process, None a core each, unless there
+                is too little work to be worth it.
+            cluster: The address of a Dask scheduler, whose workers do the runs instead.
+            progress: Whether to show it, or a meter to tell.
+
+        Returns:
+            The fields in `over`, the seed, and what came out, in the order of the grid. A run that
+            raised has the status "failed"; its traceback is in the store.
         """
         cells = self.cells()
+        shelf = _shelf(store)
+        keys = [cell.key for cell in cells]
+        found = shelf.outcomes(keys)
+        _refuse_other_probes(found.values(), sorted(self.named_probes), shelf)
+        new = {cell.key: cell for cell in cells if cell.key not in found}
+        shelf.register({cell.name: cell.experiment.to_json() for cell in new.values()})
         meter = progress_for(progress)
-        rows: dict[int, dict[str, Any]] = {}
-        with meter.of(len(cells)):
-            for i, run in execute(cells):
-                rows[i] = row_of(cells[i], run)
-                meter.done(rows[i])
-        return pd.DataFrame([rows[i] for i in range(len(cells))])
+        try:
+            with meter.of(len(new) + len(found), len(found)):
+                done = self._execute(list(new.values()), executor, workers, cluster, shelf)
+                for records, left in done:
+                    shelf.add(records)
+                    for record in records:
+                        cell = new[record.experiment, record.seed]
+                        meter.done(row_of(cell, record._asdict()), left)
+        except KeyboardInterrupt:
+            kept = len(shelf.outcomes(keys))
+            meter.note(f"Stopped: {shelf!r} has {kept} of {len(set(keys))} runs. {GO_ON}")
+            raise
+        found = shelf.outcomes(keys)
+        return typed(pd.DataFrame([row_of(cell, found[cell.key]) for cell in cells]))
+
+    def _execute(
+        self,
+        cells: list[Cell],
+        executor: Executor | None,
+        workers: int | None,
+        cluster: str | None,
+        shelf: Shelf,
+    ) -> Iterator[tuple[list[Record], float]]:
+        """Does the runs of some cells; yields records, several at a time, and seconds left."""
+        if not cells:
+            return
+        plan = Plan([cell.experiment for cell in cells])
+        seconds = plan.seconds_left()
+        with force(executor, workers, cluster, seconds, self.named_probes) as hands:
+            keys = [cell.key for cell in cells]
+            texts = {cell.name: cell.experiment.to_json() for cell in cells}
+            if not isinstance(hands.executor, InProcess):
+                _refuse_unimportable(texts.values())
+            for records in drive(plan, hands, keys, texts, shelf.holds):
+                yield records, plan.seconds_left() / plan.workers
 
 
-def execute(cells: Sequence[Cell]) -> Iterator[tuple[int, Run]]:
-    """Does the runs of all cells, those of one structure together, as they finish."""
-    for group in by_structure(cells):
-        for outcome in train(_job(i, cells[i]) for i in group):
-            cell = cells[outcome.number]
-            yield outcome.number, Run.of(cell.experiment, cell.seed, outcome)
+def _shelf(store: Store | str | os.PathLike[str] | None) -> Shelf:
+    """The place that is meant; an empty store is one too."""
+    if store is None:
+        return Memory()
+    return store if isinstance(store, Store) else Store(store)
 
 
-def by_structure(cells: Sequence[Cell]) -> list[list[int]]:
-    """The numbers of the cells that share compiled programs, the costliest kind first."""
-    groups: dict[Any, list[int]] = {}
-    for i, cell in enumerate(cells):
-        experiment = cell.experiment
-        structure, _ = program.split(experiment.task, experiment.model, experiment.training)
-        groups.setdefault(structure, []).append(i)
-    return list(groups.values())
-
-
-def row_of(cell: Cell, run: Run) -> dict[str, Any]:
+def row_of(cell: Cell, outcome: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the sweep's table."""
     point = {path: _shown(value) for path, value in cell.point.items()}
-    return {**point, "seed": cell.seed, **{name: getattr(run, name) for name in COLUMNS}}
-
-
-def _job(i: int, cell: Cell) -> Job:
-    experiment = cell.experiment
-    return Job(i, experiment.task, experiment.model, experiment.training, cell.seed)
+    return {**point, "seed": cell.seed, **{name: outcome[name] for name in COLUMNS}}
 
 
 def _shown(value: Any) -> Any:
     """A grid value as a cell of a table: configurations as they would be typed."""
     return value if isinstance(value, int | float | str | None) else checks.shown(value)
+
+
+def _refuse_unimportable(texts: Iterable[str]) -> None:
+    """Refuses experiments that another process cannot rebuild."""
+    for text in texts:
+        found = re.search(r'"type": "(__main__:[^"]*|[^"]*<locals>[^"]*)"', text)
+        if found:
+            raise ValueError(
+                f"A worker process cannot import {found[1]}. Define it at the top of a module of "
+                "its own, or do the sweep in this process with workers=0."
+            )
+
+
+def _refuse_other_probes(
+    found: Iterable[Mapping[str, Any]], names: Sequence[str], shelf: Shelf
+) -> None:
+    """Refuses to go on in a store whose runs were watched by other probes."""
+    for outcome in found:
+        if outcome["status"] != "failed" and outcome["probed"] != ",".join(names):
+            raise ValueError(
+                f"{shelf!r} has runs of this sweep with the probes {outcome['probed']!r}, and now "
+                f"they are {','.join(names)!r}. Use another store, or the same probes."
+            )

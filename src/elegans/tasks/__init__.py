@@ -13,3 +13,6 @@ from elegans.tasks.priors import Dirichlet as Dirichlet
 from elegans.tasks.priors import DoublyStochastic as DoublyStochastic
 from elegans.tasks.priors import IidUnigram as IidUnigram
 from elegans.tasks.priors import Mixture as Mixture
+from elegans.tasks.sparse_networks import LearningWithRounding as LearningWithRounding
+from elegans.tasks.sparse_networks import LiftedParity as LiftedParity
+from elegans.tasks.sparse_networks import SparseNetwork as SparseNetwork

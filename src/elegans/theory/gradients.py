@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.theory import majority
+from elegans.theory import fourier, majority
 from elegans.theory.estimates import hoeffding_radius, hoeffding_samples
 
 Derivative = Callable[[Float[np.ndarray, " size"]], np.ndarray]
@@ -210,6 +210,15 @@ def fourier_gap(
     relevant one instead, and one bit of $S$ can be read off.
     """
     return gap(population(w, support, bias=bias, activation=activation), support, relaxed=relaxed)
+
+
+def function_gap(
+    f: fourier.Function, n: int, support: tuple[int, ...], *, relaxed: bool = False
+) -> float:
+    r"""The gap of a function at $S$, as definition 5.4 has it: sets of a bit less against more."""
+    spectrum = fourier.coefficients(f, n)
+    mask = fourier.mask_of(support)
+    return gap(spectrum[[mask ^ (1 << i) for i in range(n)]], support, relaxed=relaxed)
 
 
 def gap(

@@ -2,9 +2,9 @@ r"""Virtual data sets: example $i$ is a pure function of (data key, $i$).
 
 Row $i$ of a run's training set is the task's own sampler under `fold_in(data_key, i)`. Nothing is
 stored, so a set of any size $m$ costs no memory, $m$ is a traced number, and online training is
-$m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the rows of step $t$ are drawn
-with replacement by a key that depends on $t$ alone, so a step sees the same batch however it is
-reached.
+$m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the $j$-th row of step $t$ is
+drawn with replacement by a number that depends on $tB + j$ alone, so a step sees the same batch
+however it is reached.
 """
 
 from typing import Any, NamedTuple
@@ -46,11 +46,13 @@ def rows(task: Any, key: PRNGKeyArray, indices: UInt32[Array, " size"]) -> PyTre
 def batch_indices(training: Training, keys: Keys, step: Int[Array, ""]) -> UInt32[Array, " batch"]:
     """Which rows the batch of a step holds."""
     assert training.batch is not None
+    places = jnp.arange(training.batch, dtype=jnp.uint32)
+    places += step.astype(jnp.uint32) * jnp.uint32(training.batch)
     if training.samples is None:
-        first = step.astype(jnp.uint32) * jnp.uint32(training.batch)
-        return first + jnp.arange(training.batch, dtype=jnp.uint32)
-    bits = jr.bits(jr.fold_in(keys.order, step), (training.batch,), jnp.uint32)
-    return scaled(bits, training.samples)
+        return places
+    # a folded key is itself a word of random bits: the cheapest number that depends on its place
+    words = jax.vmap(lambda place: jr.key_data(jr.fold_in(keys.order, place)))(places)
+    return scaled(words[:, 0], training.samples)
 
 
 def scaled(bits: UInt32[Array, " size"], m: Count) -> UInt32[Array, " size"]:

@@ -30,7 +30,7 @@ TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
 SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation
 CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
 NOTHING = Rows(0, 0)
-Watch = Callable[[int, dict[str, float]], None]
+Watch = Callable[[int, dict[str, float | int]], None]
 
 
 class Job(NamedTuple):
@@ -80,8 +80,10 @@ class _Lane:
 
     @property
     def due(self) -> int:
-        """Steps until the next evaluation."""
+        """Steps until the next evaluation; none before the first, which sees the start."""
         training = self.job.training
+        if not self.curves:
+            return 0
         return min(training.interval, int(training.steps) - self.step)
 
     @property
@@ -173,17 +175,16 @@ class _Bench:
         self.active: list[_Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
-        self.state: State = _stack([state for _, state, _ in padded])
-        self.full_batch: PyTree = _stack([rows for _, _, rows in padded])
-        self.numbers: Any = _stack([lane.numbers for lane, _, _ in padded])
-        self.keys: Keys = _stack([lane.keys for lane, _, _ in padded])
-        self.initial: PyTree = _stack([lane.initial for lane, _, _ in padded])
+        self.state: State = stacked([state for _, state, _ in padded])
+        self.full_batch: PyTree = stacked([rows for _, _, rows in padded])
+        self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
+        self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
+        self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
 
     def run(self) -> Iterator[Outcome]:
         """Advances all lanes, chunk by chunk, until no run is left."""
         self._advance([0] * self.lanes)  # compiles, and moves nothing
         self._observe([NOTHING] * self.lanes)
-        yield from self._look(0.0)
         while any(self.active):
             began = time.perf_counter()
             self._advance([lane.due if lane else 0 for lane in self.active])
@@ -225,7 +226,7 @@ class _Bench:
                 self.state.params,
                 self.initial,
                 self.keys,
-                _stack(rows),
+                stacked(rows),
             )
         )
 
@@ -290,7 +291,8 @@ class _Bench:
         )
 
 
-def _stack(trees: list[PyTree]) -> PyTree:
+def stacked(trees: list[PyTree]) -> PyTree:
+    """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
 
 

@@ -157,11 +157,13 @@ def observe(
 
     def one(numbers: Any, params: PyTree, initial: PyTree, keys: Keys, rows: Rows) -> Observation:
         task, model, training = join(structure, numbers)
-        total = partial(sums, task, model, training, params)
         is_finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)]
+        both = (jnp.stack([keys.data, keys.test]), jnp.stack([*map(jnp.asarray, rows)]))
+        # one after the other through one loop: half the code to compile
+        totals = jax.lax.map(partial(sums, task, model, training, params), both)
         return Observation(
-            train=total(key=keys.data, count=rows.train),
-            test=total(key=keys.test, count=rows.test),
+            train=jax.tree.map(lambda leaf: leaf[0], totals),
+            test=jax.tree.map(lambda leaf: leaf[1], totals),
             is_finite=jnp.all(jnp.stack(is_finite)),
             probes={name: probe(params, initial, task, keys.probe) for name, probe in probes},
         )
@@ -179,9 +181,10 @@ def whole_training_set(
 
 
 def sums(
-    task: Any, model: Any, training: Training, params: PyTree, *, key: PRNGKeyArray, count: Count
+    task: Any, model: Any, training: Training, params: PyTree, rows: tuple[PRNGKeyArray, Array]
 ) -> Sums:
     """Loss and error over the first `count` rows of the data set under `key`, block by block."""
+    key, count = rows
     loss = losses.LOSSES[training.loss]
 
     def block(i: Array, total: tuple[Array, Array]) -> tuple[Array, Array]:

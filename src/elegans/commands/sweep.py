@@ -1,0 +1,93 @@
+"""`elegans sweep FILE`: does the runs of a grid and keeps them in a store.
+
+The same command goes on where it was stopped. With --dry-run it says what there is to do.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elegans.commands.refusal import refusing
+
+if TYPE_CHECKING:
+    from elegans.sweeps.store import Store
+    from elegans.sweeps.sweep import Cell, Sweep
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command; 1 if a run failed, 2 for bad input, 130 after Ctrl-C."""
+    given = parser().parse_args(arguments)
+    from elegans.sweeps.driver import SweepError
+    from elegans.sweeps.executors import dask_client
+    from elegans.sweeps.file import read
+    from elegans.sweeps.store import Store
+    from elegans.sweeps.work import keep_compilations
+
+    with refusing("sweep"):
+        if given.workers is not None and given.workers < 0:
+            raise ValueError(f"--workers counts processes, 0 or more; got {given.workers}.")
+        if given.cluster:
+            dask_client()
+        sweep = read(given.file)
+        cells = sweep.cells()
+        store = Store(given.store or given.file.with_suffix(".db"))
+    keep_compilations()
+    if given.dry_run:
+        tell_plan(sweep, cells, store, given.workers)
+        return 0
+    if given.retry_failed and store.path.exists():
+        store.forget_failed()
+    try:
+        table = sweep.run(store, None, given.workers, given.cluster, progress=not given.quiet)
+    except KeyboardInterrupt:
+        return 130
+    except (SweepError, OSError) as error:  # a store or a cluster that cannot be reached
+        print(f"elegans sweep: {error}", file=sys.stderr)
+        return 1
+    counts = table["status"].value_counts()
+    print(f"{store.path}: " + ", ".join(f"{n} {status}" for status, n in counts.items()))
+    failed = int(counts.get("failed", 0))
+    if failed:
+        print(
+            f'{failed} of {len(table)} runs failed. "elegans status {store.path}" says why; '
+            "--retry-failed does them again.",
+            file=sys.stderr,
+        )
+    return 1 if failed else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    parser = argparse.ArgumentParser("elegans sweep", description=__doc__.partition(": ")[2])
+    parser.add_argument("file", type=Path, help="the sweep, as TOML (docs/sweeps.md)")
+    parser.add_argument("--store", type=Path, metavar="DB", help="default: FILE with .db")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; 0: only this one")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler")
+    parser.add_argument("--dry-run", action="store_true", help="say what there is to do")
+    parser.add_argument("--retry-failed", action="store_true", help="do failed runs again")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
+    return parser
+
+
+def tell_plan(sweep: "Sweep", cells: "list[Cell]", store: "Store", workers: int | None) -> None:
+    """Prints how many runs there are, of how many shapes, how many are stored, and the time."""
+    from elegans.sweeps.estimate import estimate
+    from elegans.sweeps.executors import default_workers
+    from elegans.sweeps.plan import by_structure
+    from elegans.sweeps.progress import clock
+
+    keys = {cell.key for cell in cells}
+    found = store.outcomes(keys)
+    left = [cell.experiment for cell in {c.key: c for c in cells if c.key not in found}.values()]
+    shapes = len(by_structure([cell.experiment for cell in cells]))
+    print(f"runs     {len(keys)}: {len(keys) // len(set(sweep.seeds))} points of the grid, "
+          f"{len(set(sweep.seeds))} seeds")  # fmt: skip
+    print(f"shapes   {shapes}, each compiled once")
+    print(f"stored   {len(found)} in {store.path}")
+    print(f"left     {len(left)}")
+    if left:
+        cost = estimate(left)
+        count = default_workers(cost.seconds) if workers is None else workers
+        with_ = f"{count} workers" if count else "this process alone"
+        print(f"time     at most {clock(cost.on(count))} with {with_}, if no run stops early")

@@ -1,0 +1,58 @@
+"""How long a sweep will take, from short runs of its own experiments.
+
+A run costs a little at each step and more at each evaluation, and both repeat, so the first
+evaluations of a run tell what all of them take. Runs that meet their stop rule end earlier: the
+estimate is of what remains if none does, and so an upper one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from elegans.sweeps.experiment import Experiment
+from elegans.sweeps.plan import by_structure, guesses
+from elegans.training.loop import Job, train
+
+KINDS = 6  # structures that are timed; the others are scaled by their arithmetic
+SECONDS = 0.5  # of guessed work that timing a structure may take
+START = 3.0  # seconds to start a worker and compile or load the first program
+
+
+class Estimate(NamedTuple):
+    """Computing time of all runs together, and of how many shapes they are."""
+
+    seconds: float
+    shapes: int
+
+    def on(self, workers: int) -> float:
+        """Seconds by the clock with so many workers."""
+        return self.seconds / max(1, workers) + START
+
+
+def estimate(experiments: Sequence[Experiment]) -> Estimate:
+    """The computing time of runs of these experiments, from timing some of them briefly."""
+    if not experiments:
+        return Estimate(0.0, 0)
+    guess = guesses(experiments)
+    kinds = by_structure(experiments)
+    kinds.sort(key=lambda cells: -sum(guess[i] for i in cells))
+    ratios = []
+    for cells in kinds[:KINDS]:
+        longest = max(cells, key=lambda i: guess[i])
+        ratios.append(seconds_of(experiments[longest], guess[longest]) / guess[longest])
+    mean = sum(ratios) / len(ratios)
+    ratios += [mean] * (len(kinds) - len(ratios))
+    total = sum(r * sum(guess[i] for i in cells) for r, cells in zip(ratios, kinds, strict=True))
+    return Estimate(total, len(kinds))
+
+
+def seconds_of(experiment: Experiment, guess: float) -> float:
+    """What a whole run takes, from its first part."""
+    training = experiment.training
+    steps, interval = int(training.steps), training.interval
+    wanted = max(interval, int(steps * min(1.0, SECONDS / guess)))
+    short = min(steps, -(-wanted // interval) * interval)
+    # The interval is that of the whole run, which by default is a part of its steps.
+    part = replace(training, steps=short, evaluate_every=interval)
+    (outcome,) = train([Job(0, experiment.task, experiment.model, part, 0)])
+    return outcome.seconds * steps / max(1, outcome.steps)

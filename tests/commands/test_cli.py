@@ -1,0 +1,148 @@
+"""The command line as a user meets it: in a process of its own, by its output and exit code."""
+
+import json
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+
+from elegans import cli
+from elegans.commands import reproduce
+from elegans.studies import catalogue, frontier
+from elegans.studies.study import Scale, Study
+
+TRAIN = ["train", "--task", "Parity(n=8, k=2)", "--model", "MLP(width=8)", "--samples", "100",
+         "--steps", "50"]  # fmt: skip
+
+
+def elegans(*arguments, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "elegans", *arguments],
+        capture_output=True, text=True, check=False, cwd=cwd,
+    )  # fmt: skip
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys; from elegans.cli import main; main(['--help'])\n"
+        "heavy = {'jax', 'numpy', 'pandas', 'scipy', 'matplotlib', 'rich', 'sklearn'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert "reproduce" in done.stdout
+    assert done.stdout.strip().endswith("[]")
+
+
+def test_importing_elegans_leaves_the_heavy_optional_parts_alone():
+    script = (
+        "import sys, elegans as el; el.Experiment, el.Sweep, el.tasks.Parity, el.theory\n"
+        "heavy = {'sklearn', 'matplotlib', 'distributed', 'dask', 'torch'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_training_shows_its_record_and_draws_its_curve(tmp_path, capsys):
+    picture = tmp_path / "curve.png"
+    assert cli.main([*TRAIN, "--json", "--out", str(picture)]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["status"], record["steps"]) == ("done", 50)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_experiment_file_is_trained_with_the_options_on_top(tmp_path, capsys):
+    import elegans as el
+
+    experiment = el.Experiment(
+        el.tasks.Parity(8, 2), el.models.MLP(width=8), el.Training(samples=100, steps=70)
+    )
+    file = tmp_path / "e.json"
+    file.write_text(experiment.to_json())
+    arguments = ["--experiment", str(file), "--steps", "50", "--out", str(tmp_path / "c.png")]
+    assert cli.main(["train", *arguments, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["steps"] == 50
+    assert record["experiment"] == experiment.varied({"training.steps": 50}).name
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["--task", "Parity(n=3, k=5)"], "k counts relevant bits, so it is in 1..3; got 5"),
+        (["--task", "Parity(n=8"], "is no configuration"),
+        (["--task", "Partiy(n=8, k=2)"], "did you mean 'Parity'?"),
+        (["--model", "MLP(widht=8)"], "MLP has no field 'widht'; did you mean 'width'?"),
+        (["--model", "MLP()"], "width"),
+        (["--model", "MLP(width=7, init=SymmetricSign())"], "the width is even; got width 7"),
+        (["--loss", "hing"], "loss is one of 'hinge'"),
+        (["--learning-rate", "nan"], "learning_rate multiplies the gradient"),
+        (["--batch", "0"], "batch counts the examples of a step"),
+        (["--samples", "-3"], "samples counts the training examples"),
+        (["--seed", "-1"], "--seed numbers a run"),
+        (["--experiment", "missing.json"], "missing.json"),
+    ],
+)
+def test_bad_input_exits_2_with_a_message_and_no_traceback(arguments, message, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*TRAIN, *arguments])
+    assert stop.value.code == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "Traceback" not in shown
+
+
+def test_unknown_commands_and_studies_exit_2(capsys):
+    assert cli.main(["tran"]) == 2
+    assert "did you mean 'train'?" in capsys.readouterr().err
+    assert cli.main([]) == 2
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["reproduce", "fronteir"])
+    assert stop.value.code == 2
+
+
+def test_the_module_is_the_command_line():
+    done = elegans("--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("elegans ")
+
+
+def test_the_list_names_every_study(capsys):
+    assert cli.main(["reproduce", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in catalogue.MODULES)
+
+
+@pytest.fixture
+def tiny_frontier(monkeypatch):
+    settings = frontier.Settings(
+        ((8, 2),), (2, 20), (8, 200), seeds=2, steps=400, evaluate_every=100
+    )
+    tiny = Study("frontier", "a test", {"quick": Scale(settings, "seconds")}, frontier.measure)
+    monkeypatch.setattr(frontier, "STUDY", tiny)
+
+
+def test_the_frontier_end_to_end(tiny_frontier, tmp_path, capsys):
+    code = cli.main(["reproduce", "frontier", "--out", str(tmp_path), "--workers", "0", "--json"])
+    claims = json.loads(capsys.readouterr().out)["claims"]
+    assert code == (0 if all(claim["holds"] for claim in claims) else 1)
+    assert (tmp_path / "frontier.png").read_bytes().startswith(b"\x89PNG")
+    page = (tmp_path / "frontier.html").read_text()
+    assert "Width never hurts" in page
+    assert 'src="http' not in page
+    assert "cdn.jsdelivr" not in page.split("<body>")[-1]
+    assert len(pd.read_csv(tmp_path / "frontier.csv")) == 8
+
+
+def test_a_failed_claim_is_exit_code_1(tiny_frontier, tmp_path, monkeypatch, capsys):
+    from elegans.studies.study import Claim
+
+    failing = (Claim("a false sentence", "nowhere", "the opposite", holds=False),)
+    monkeypatch.setattr("elegans.studies.frontier_claims.check", lambda *_: failing)
+    assert reproduce.main(["frontier", "--out", str(tmp_path), "--workers", "0"]) == 1
+    assert "FAILS" in capsys.readouterr().out

@@ -1,0 +1,159 @@
+"""Every configuration of the package, drawn at random: its JSON round trip and its hash.
+
+`FIELDS` has strategies for the fields of each class, and a test that none is missing: whoever adds
+a task, a model or a start adds it here. Plain data is drawn, and built in the test.
+"""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import elegans as el
+from elegans.sweeps.plain import configurations, from_plain, to_plain
+
+PROBABILITY = st.floats(0, 1)
+RATE = st.floats(0, 10) | st.integers(0, 3)
+COUNT = st.integers(1, 10**9)
+MAYBE = st.none() | PROBABILITY
+SPARSE = {
+    "n": st.sampled_from([6, 12]),
+    "k": st.sampled_from([1, 2, 3]),
+    "flip": PROBABILITY,
+    "support": st.none() | st.permutations(range(6)).map(lambda order: order[:3]),
+    "p": MAYBE,
+}
+ONES = st.integers(1, 6)
+FIELDS = {
+    "Parity": SPARSE,
+    "DisjointParity": SPARSE,
+    "Conjunction": SPARSE,
+    "Disjunction": SPARSE,
+    "SparseMajority": SPARSE,
+    "Junta": {
+        "n": st.integers(2, 9),
+        "table": st.lists(st.sampled_from([-1, 1]), min_size=4, max_size=4),
+        "flip": PROBABILITY,
+        "p": MAYBE,
+    },
+    "Uniform": {},
+    "Gaussian": {},
+    "Sign": {"c": MAYBE},
+    "Sparse": {"s": ONES},
+    "SymmetricSparse": {"s": ONES, "complete": st.booleans()},
+    "PerturbedSparse": {"s": ONES, "epsilon": st.none() | st.floats(0, 0.1)},
+    "SymmetricSign": {},
+    "Stop": {"test_error": PROBABILITY},
+    "Group": {
+        "match": st.sampled_from(["layers.0", "layers.1.weight"]),
+        "learning_rate": RATE,
+        "weight_decay": RATE,
+        "start": st.integers(0, 5),
+        "stop": st.none() | st.integers(5, 9),
+    },
+}
+STARTS = [name for name in FIELDS if name in vars(el.inits)]
+TASKS = [name for name in FIELDS if name in vars(el.tasks)]
+
+
+def part(name):
+    """Plain data of a configuration, some fields left out where they have a default."""
+    fields = FIELDS[name]
+    is_given = {"n", "k", "table", "s", "match", "width"}
+    given = {field: values for field, values in fields.items() if field in is_given}
+    rest = {field: values for field, values in fields.items() if field not in is_given}
+    return st.fixed_dictionaries({"type": st.just(name), **given}, optional=rest)
+
+
+FIELDS["MLP"] = {
+    "width": st.integers(1, 10**4),
+    "depth": st.integers(1, 3),
+    "activation": st.sampled_from(["relu", "gelu", "tanh", "sin", "z^2"]),
+    "init": st.one_of(*map(part, STARTS)),
+}
+FIELDS["Training"] = {
+    "loss": st.sampled_from(["hinge", "square"]),
+    "optimizer": st.sampled_from(["sgd", "adam", "adamw"]),
+    "learning_rate": RATE,
+    "weight_decay": RATE,
+    "decay": st.sampled_from(["coupled", "shrink"]),
+    "steps": COUNT,
+    "samples": COUNT,
+    "batch": st.none() | st.integers(1, 512),
+    "evaluate_every": st.none() | COUNT,
+    "test_samples": COUNT,
+    "truncate": RATE,
+    "schedule": st.sampled_from(["constant", "linear", "cosine", "inverse"]),
+    "warmup": st.integers(0, 9),
+    "groups": st.lists(part("Group"), max_size=1),
+    "stop": st.none() | part("Stop"),
+}
+EXPERIMENT = st.fixed_dictionaries(
+    {"task": st.one_of(*map(part, TASKS)), "model": part("MLP"), "training": part("Training")}
+)
+
+
+def built(build, plain):
+    """The configuration, unless its fields do not fit together."""
+    try:
+        return build(plain)
+    except ValueError:
+        assume(False)
+
+
+def test_every_configuration_of_the_package_is_drawn_here():
+    assert set(FIELDS) == set(configurations())
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@settings(max_examples=15)
+@given(st.data())
+def test_every_configuration_survives_json(name, data):
+    config = built(from_plain, data.draw(part(name)))
+    assert from_plain(json.loads(json.dumps(to_plain(config)))) == config
+    assert from_plain(json.loads(json.dumps(to_plain(config, minimal=True)))) == config
+
+
+@settings(max_examples=15)
+@given(EXPERIMENT, st.randoms(use_true_random=False))
+def test_a_name_survives_json_another_order_of_fields_and_another_kind_of_number(plain, chance):
+    experiment = built(el.Experiment.from_plain, plain)
+    assert el.Experiment.from_json(experiment.to_json()) == experiment
+    assert el.Experiment.from_plain(experiment.minimal()) == experiment
+    other = shuffled(json.loads(experiment.to_json()), chance)
+    for name in ("learning_rate", "weight_decay", "truncate"):
+        number = other["training"][name]
+        other["training"][name] = int(number) if number == int(number) else number
+    assert el.Experiment.from_plain(other).name == experiment.name
+
+
+def shuffled(plain, chance):
+    """The same data, the fields of every configuration in another order."""
+    if isinstance(plain, dict):
+        items = list(plain.items())
+        chance.shuffle(items)
+        return {name: shuffled(value, chance) for name, value in items}
+    return [shuffled(value, chance) for value in plain] if isinstance(plain, list) else plain
+
+
+@settings(max_examples=15)
+@given(EXPERIMENT, st.data())
+def test_different_experiments_have_different_names(plain, data):
+    one = built(el.Experiment.from_plain, plain)
+    field = data.draw(st.sampled_from(["learning_rate", "steps", "test_samples", "optimizer"]))
+    other = plain | {"training": plain["training"] | {field: data.draw(FIELDS["Training"][field])}}
+    two = built(el.Experiment.from_plain, other)
+    assert (one.name == two.name) == (one == two)
+
+
+def test_names_are_the_same_in_another_process_and_in_every_version(experiment):
+    assert experiment.name == "0ef391f9142fc6f9"
+    script = f"import elegans as el; print(el.Experiment.from_json({experiment.to_json()!r}).name)"
+    environment = {"PYTHONPATH": str(Path(el.__file__).parents[1]), "PYTHONHASHSEED": "7"}
+    out = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True,
+                         text=True, check=True)  # fmt: skip
+    assert out.stdout.strip() == experiment.name

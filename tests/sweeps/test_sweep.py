@@ -1,0 +1,105 @@
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pandas as pd
+import pytest
+
+import elegans as el
+from elegans.sweeps.sweep import COLUMNS
+
+RESULTS = [name for name in COLUMNS if name != "seconds"]
+
+
+def numbers(table):
+    return table.drop(columns="seconds")
+
+
+def curves(store):
+    """The curves of every run, in the order of the grid."""
+    return [store.history(run) for run in store.table()["run"]]
+
+
+def test_the_table_has_the_axes_the_seed_and_what_came_out_in_the_order_of_the_grid(sweep):
+    table = sweep.run(workers=0, progress=False)
+    assert list(table.columns) == ["training.learning_rate", "seed", *COLUMNS]
+    assert list(table["training.learning_rate"]) == [0.05] * 4 + [0.2] * 4
+    assert list(table["seed"]) == [0, 1, 2, 3] * 2
+    alone = el.run(sweep.experiment.varied({"training.learning_rate": 0.2}), seed=1)
+    assert [table[name][5] for name in RESULTS] == [getattr(alone, name) for name in RESULTS]
+
+
+def test_every_executor_gives_the_same_numbers_bit_for_bit(sweep, tmp_path):
+    here = sweep.run(store=tmp_path / "here.db", workers=0, progress=False)
+    with ThreadPoolExecutor(2) as threads:
+        others = {
+            "workers": sweep.run(store=tmp_path / "workers.db", workers=2, progress=False),
+            "threads": sweep.run(store=tmp_path / "threads.db", executor=threads, progress=False),
+            "memory": sweep.run(workers=0, progress=False),
+        }
+    for table in others.values():
+        pd.testing.assert_frame_equal(numbers(here), numbers(table), check_exact=True)
+    expected = curves(el.Store(tmp_path / "here.db"))
+    for name in ("workers", "threads"):
+        for a, b in zip(expected, curves(el.Store(tmp_path / f"{name}.db")), strict=True):
+            pd.testing.assert_frame_equal(a, b, check_exact=True)
+
+
+def test_the_standard_process_pool_is_an_executor_too(sweep):
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        table = sweep.run(executor=pool, progress=False)
+    expected = sweep.run(workers=0, progress=False)
+    pd.testing.assert_frame_equal(numbers(expected), numbers(table), check_exact=True)
+
+
+class Counter:
+    """A meter that keeps the rows it is told of."""
+
+    def __init__(self):
+        self.rows, self.notes = [], []
+
+    def of(self, total, stored=0):
+        self.total, self.stored = total, stored
+        return self
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, *error):
+        pass
+
+    def done(self, row, left=None):
+        self.rows.append(row)
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+def test_what_is_stored_is_not_done_again_and_a_larger_grid_costs_what_is_new(sweep, tmp_path):
+    first, second, larger = Counter(), Counter(), Counter()
+    store = tmp_path / "grid.db"
+    table = sweep.run(store=store, workers=0, progress=first)
+    again = sweep.run(store=store, workers=0, progress=second)
+    assert (len(first.rows), len(second.rows), second.stored) == (8, 0, 8)
+    pd.testing.assert_frame_equal(table, again, check_exact=True)
+    rates = {"training.learning_rate": [0.05, 0.1, 0.2]}
+    wider = el.Sweep(sweep.experiment, over=rates, seeds=range(5))
+    table = wider.run(store=store, workers=0, progress=larger)
+    assert (len(larger.rows), larger.stored, larger.total) == (15 - 8, 8, 15)
+    assert len(table) == len(el.Store(store)) == 15
+    assert list(el.Store(store).table()["seed"]) == [*range(5)] * 3
+
+
+def test_a_bad_cell_names_itself_before_anything_is_computed(experiment, tmp_path):
+    sweep = el.Sweep(experiment, over={"model.width": [4, 0]}, seeds=range(2))
+    with pytest.raises(ValueError, match=r"Sweep, at model.width = 0: .*width"):
+        sweep.run(store=tmp_path / "grid.db", workers=0, progress=False)
+    assert not (tmp_path / "grid.db").exists()
+
+
+def test_a_cell_that_appears_twice_is_done_once(experiment):
+    meter = Counter()
+    sweep = el.Sweep(experiment, over={"training.samples": [50, 50]})
+    table = sweep.run(workers=0, progress=meter)
+    assert len(meter.rows) == 1
+    pd.testing.assert_series_equal(table.loc[0], table.loc[1], check_names=False)

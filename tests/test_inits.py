@@ -1,0 +1,160 @@
+"""Starts by their moments and their structure."""
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from elegans import inits
+from elegans.models import MLP
+from elegans.tasks import Parity
+from tests.brute_force import cube
+
+KEY = jr.key(3)
+N, WIDTH = 40, 600
+TASK = Parity(N, 4)
+
+
+def start(init, *, width=WIDTH, depth=1, task=TASK):
+    model = MLP(width=width, depth=depth, init=init)
+    model.check(task)
+    return [tuple(np.asarray(a) for a in layer) for layer in model.init(KEY, task).layers]
+
+
+def assert_moments(values, mean, variance):
+    """Mean and variance within five standard errors of a bounded or Gaussian variable."""
+    count = values.size
+    assert abs(values.mean() - mean) < 5 * (variance / count) ** 0.5
+    assert abs(values.var() / variance - 1) < 5 * (2 / count) ** 0.5 + 1e-6
+
+
+def test_uniform_is_pytorchs_default():
+    for (weight, bias), fan_in in zip(
+        start(inits.Uniform(), depth=2), (N, WIDTH, WIDTH), strict=True
+    ):
+        c = fan_in**-0.5
+        assert max(np.abs(weight).max(), np.abs(bias).max()) <= c
+        assert_moments(weight, 0, c**2 / 3)
+    assert_moments(start(inits.Uniform())[0][1], 0, 1 / N / 3)
+
+
+def test_gaussian_is_kaimings_start():
+    for (weight, bias), fan_in in zip(
+        start(inits.Gaussian(), depth=2), (N, WIDTH, WIDTH), strict=True
+    ):
+        assert_moments(weight, 0, 2 / fan_in)
+        assert not bias.any()
+
+
+@pytest.mark.parametrize("c", [None, 0.3])
+def test_sign_is_plus_or_minus_c(c):
+    weight, bias = start(inits.Sign(c))[0]
+    size = np.float32(N**-0.5 if c is None else c)
+    np.testing.assert_array_equal(np.abs(weight), size)
+    np.testing.assert_array_equal(np.abs(bias), size)
+    assert_moments(weight, 0, float(size) ** 2)
+
+
+def test_sparse_neurons_read_s_inputs_with_weight_one():
+    (weight, bias), (u, c) = start(inits.Sparse(2))
+    assert set(np.unique(weight)) == {0.0, 1.0}
+    np.testing.assert_array_equal(weight.sum(0), 2)
+    pairs = {tuple(np.flatnonzero(column)) for column in weight.T}
+    assert len(pairs) > 300  # of 780 pairs, 600 draws hit 419 on average
+    counts = weight.sum(1)
+    assert np.abs(counts - 2 * WIDTH / N).max() < 5 * (2 * WIDTH / N) ** 0.5
+    assert_moments(bias, 0, 1 / N / 3)
+    assert_moments(u, 0, 1 / WIDTH / 3)
+    assert abs(c[0]) <= WIDTH**-0.5
+
+
+def assert_mirrored(layers):
+    """The second half repeats the first with opposite signs, so that the network is zero."""
+    (weight, bias), (u, c) = layers
+    half = weight.shape[1] // 2
+    np.testing.assert_array_equal(weight[:, :half], weight[:, half:])
+    np.testing.assert_array_equal(bias[:half], bias[half:])
+    np.testing.assert_array_equal(u[:half], -u[half:])
+    np.testing.assert_array_equal(np.abs(u), 1)
+    assert abs(u[:half].mean()) < 5 / half**0.5
+    assert c[0] == 0
+
+
+@pytest.mark.parametrize("k, complete", [(4, False), (6, False), (6, True), (2, True)])
+def test_symmetric_sparse_is_the_start_of_appendix_b22(k, complete):
+    layers = start(inits.SymmetricSparse(7, complete=complete), task=Parity(N, k))
+    assert_mirrored(layers)
+    weight, bias = layers[0]
+    np.testing.assert_array_equal(weight.sum(0), 7)
+    assert set(np.unique(weight)) == {0.0, 1.0}
+    grid = [(-k + 2 * i + 1 / 16) / (2 * k) for i in range(0 if complete else 1, k // 2)]
+    np.testing.assert_allclose(np.unique(bias), grid, rtol=1e-6)
+
+
+@pytest.mark.parametrize("k", [4, 6, 8])
+def test_the_printed_bias_grid_cannot_write_the_parity_and_the_complete_one_can(k):
+    """docs/errata.md: the proof of Lemma 11 needs one more kink than the grid has."""
+    sums = np.arange(-k, k + 1, 2)
+    parity = np.array([(-1) ** ((k - s) // 2) for s in sums])
+    for complete in (False, True):
+        grid = np.asarray(inits.SymmetricSparse(5, complete=complete).biases(k), float)
+        kinks = [np.maximum(sign * sums / (2 * k) + b, 0) for b in grid for sign in (1, -1)]
+        features = np.stack([np.ones(k + 1), *kinks], axis=1)
+        residual = parity - features @ np.linalg.lstsq(features, parity, rcond=None)[0]
+        assert (np.abs(residual).max() < 1e-8) == complete
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.01])
+def test_perturbed_sparse_is_the_start_of_appendix_b3(epsilon):
+    s, k = 2, 4
+    layers = start(inits.PerturbedSparse(s, epsilon))
+    assert_mirrored(layers)
+    small = np.float32(0.5 / (N - s) if epsilon is None else epsilon)
+    weight, bias = layers[0]
+    np.testing.assert_array_equal(np.unique(weight), [small, 1])
+    np.testing.assert_array_equal((weight == 1).sum(0), s)
+    grid = [small * j / (2 * k) for j in (-3, -1, 1, 3)]
+    np.testing.assert_allclose(np.unique(bias), grid, rtol=1e-6)
+
+
+def test_symmetric_sign_is_the_unbiased_start_of_the_thesis():
+    layers = start(inits.SymmetricSign())
+    assert_mirrored(layers)
+    weight, bias = layers[0]
+    np.testing.assert_array_equal(np.abs(weight), 1)
+    assert abs(weight.mean()) < 5 / weight.size**0.5 * 2**0.5
+    np.testing.assert_allclose(np.unique(bias), np.arange(-3, 4) / 4, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "init", [inits.SymmetricSparse(3), inits.PerturbedSparse(2), inits.SymmetricSign()], ids=repr
+)
+def test_a_mirrored_network_computes_zero_at_the_start(init):
+    task = Parity(8, 4)
+    model = MLP(width=20, init=init)
+    outputs = model.apply(model.init(KEY, task), jnp.asarray(cube(8), jnp.float32))
+    np.testing.assert_allclose(outputs, 0, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "init, options, message",
+    [
+        (inits.SymmetricSparse(3), {"width": 7}, r"the width is even; got width 7"),
+        (inits.SymmetricSign(), {"width": 7}, r"the width is even; got width 7"),
+        (inits.SymmetricSign(), {"depth": 2}, r"one hidden layer and one output"),
+        (inits.SymmetricSparse(3), {"task": Parity(N, 3)}, r"even number of relevant.*k = 3"),
+        (inits.SymmetricSparse(3), {"task": Parity(N, 2)}, r"empty at k = 2. Use complete=True"),
+        (inits.Sparse(41), {}, r"s counts the ones.*1\.\.40; got 41"),
+        (inits.PerturbedSparse(2, 0.5), {}, r"epsilon lies strictly between.*got 0.5"),
+    ],
+)
+def test_a_start_that_does_not_fit_is_refused_by_name(init, options, message):
+    with pytest.raises(ValueError, match=message):
+        start(init, **options)
+
+
+@pytest.mark.parametrize("s", [0, -1])
+def test_a_start_without_ones_is_refused(s):
+    for build in (inits.Sparse, inits.SymmetricSparse, inits.PerturbedSparse):
+        with pytest.raises(ValueError, match=r"s counts the ones"):
+            build(s)

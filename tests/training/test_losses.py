@@ -1,0 +1,51 @@
+"""Losses against their closed forms, values and derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from elegans.training import losses
+
+CLOSED_FORMS = {
+    "hinge": (lambda f, y: max(0, 1 - y * f), lambda f, y: -y * (y * f < 1)),
+    "square": (lambda f, y: (y - f) ** 2, lambda f, y: 2 * (f - y)),
+    "logistic": (lambda f, y: np.log1p(np.exp(-y * f)), lambda f, y: -y / (1 + np.exp(y * f))),
+    "correlation": (lambda f, y: -y * f, lambda f, y: -y),
+    "cross-entropy": (lambda f, y: np.log1p(np.exp(-y * f)), lambda f, y: -y / (1 + np.exp(y * f))),
+}
+
+
+@pytest.mark.parametrize("name", losses.LOSSES)
+@pytest.mark.parametrize("y", [-1.0, 1.0])
+def test_each_loss_and_its_derivative_have_their_closed_form(name, y):
+    value, derivative = CLOSED_FORMS[name]
+    loss = losses.LOSSES[name]
+    for f in (-3.0, -0.7, 0.0, 0.4, 2.5):
+        got, slope = jax.value_and_grad(loss)(jnp.asarray(f), jnp.asarray(y))
+        np.testing.assert_allclose(got, value(f, y), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(slope, derivative(f, y), rtol=1e-5, atol=1e-7)
+
+
+@given(st.lists(st.floats(-20, 20, width=32), min_size=3, max_size=3), st.integers(0, 2))
+def test_cross_entropy_is_the_negative_log_probability_of_the_class(logits, label):
+    f = np.asarray(logits, np.float64)
+    expected = np.log(np.exp(f - f.max()).sum()) + f.max() - f[label]
+    got = losses.cross_entropy(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_sequences_are_averaged_over_positions():
+    logits = jnp.asarray([[0.0, 2.0], [1.0, -1.0], [0.0, 0.5]])
+    labels = jnp.asarray([1, 1, 0])
+    parts = [losses.cross_entropy(f, y) for f, y in zip(logits, labels, strict=True)]
+    np.testing.assert_allclose(losses.cross_entropy(logits, labels), np.mean(parts), rtol=1e-6)
+    np.testing.assert_allclose(losses.error(logits, labels), 2 / 3, rtol=1e-6)
+
+
+def test_zero_and_nan_are_wrong_predictions():
+    for f in (0.0, np.nan, -0.5):
+        assert losses.error(jnp.asarray(f), jnp.asarray(1.0)) == 1
+    assert losses.error(jnp.asarray(0.5), jnp.asarray(1.0)) == 0
