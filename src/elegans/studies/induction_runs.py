@@ -6,14 +6,18 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 import pandas as pd
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from elegans.sweeps.experiment import Experiment
 from elegans.sweeps.run import Run
+from elegans.theory.markov import Divergences, expected_loss
 from elegans.training.loop import Job, train
 from elegans.training.recipe import Training
+
+LEVELS_SEED = 2**20  # of the sequences that strategies are measured on; no run has it
 
 
 @dataclass(frozen=True)
@@ -22,21 +26,22 @@ class Recipe:
 
     steps: int
     rate: float
-    evaluations: int = 50
+    evaluations: int = 25
     optimizer: str = "adamw"
     batch: int = 64
-    loss: str = "cross-entropy"
+    schedule: str = "cosine"
 
     def training(self) -> Training:
         """The engine's recipe."""
         return Training(
-            loss=self.loss,
+            loss="cross-entropy",
             optimizer=self.optimizer,
+            schedule=self.schedule,
             learning_rate=self.rate,
             batch=self.batch,
             steps=self.steps,
             evaluate_every=max(1, self.steps // self.evaluations),
-            test_samples=1000,
+            test_samples=250,
         )
 
 
@@ -86,9 +91,7 @@ class Attended:
         return self.model.trace(params, task.sample(key, 1).x[0]).attention
 
 
-def runs_of(
-    experiment: Experiment, seeds: Iterable[int], probes: Mapping[str, Any]
-) -> list[Run]:
+def runs_of(experiment: Experiment, seeds: Iterable[int], probes: Mapping[str, Any]) -> list[Run]:
     """One run a seed, in this process: they share their compiled programs."""
     jobs = [
         Job(i, experiment.task, experiment.model, experiment.training, seed)
@@ -105,15 +108,56 @@ def curves(runs: Sequence[Run], probe: str = "divergences") -> pd.DataFrame:
         seen = {name: np.asarray(values) for name, values in run.probes[probe].items()}
         scalars = {name: values for name, values in seen.items() if values.ndim == 1}
         part = run.history[["step", "test_loss"]].assign(seed=run.seed, **scalars)
-        batch = run.experiment.training.batch
+        batch = run.experiment.training.batch or 0
         parts.append(part.assign(examples=part["step"] * batch))
     return pd.concat(parts, ignore_index=True)
 
 
+def levels(task: Any, strategies: Sequence[str], sequences: int = 4096) -> pd.DataFrame:
+    """The expected loss and KL of each strategy at the last position, with their intervals."""
+    rows = []
+    for name in strategies:
+        found = expected_loss(name, task, jr.key(LEVELS_SEED), sequences)
+        loss, divergence = found.loss_at_end, found.divergence_at_end
+        rows.append(
+            {
+                "strategy": name,
+                "loss": loss.mean,
+                "loss_low": loss.low,
+                "loss_high": loss.high,
+                "divergence": divergence.mean,
+            }
+        )
+    return pd.DataFrame(rows).set_index("strategy")
+
+
+def excess(run: Run, strategy: str, *, task: Any = None, sequences: int = 4096) -> float:
+    """By how much the network's loss at the last position exceeds a strategy's, in nats.
+
+    Both are measured on the same sequences, so chance cancels but for a little.
+    """
+    task = run.experiment.task if task is None else task
+    model, params = run.experiment.model, run.params
+    predictor = jax.jit(jax.vmap(lambda x: jax.nn.softmax(model.apply(params, x))))
+    ours = expected_loss(predictor, task, jr.key(LEVELS_SEED), sequences)
+    theirs = expected_loss(strategy, task, jr.key(LEVELS_SEED), sequences)
+    return ours.loss_at_end.mean - theirs.loss_at_end.mean
+
+
+def watched(
+    experiment: Experiment, seeds: Iterable[int], strategies: Sequence[str], **probes: Any
+) -> tuple[list[Run], pd.DataFrame]:
+    """Runs with the divergences from strategies, and their table with the nearest one."""
+    divergences = Divergences(experiment.model, tuple(strategies), sequences=256)
+    runs = runs_of(experiment, seeds, {"divergences": divergences, **probes})
+    table = curves(runs)
+    return runs, table.assign(nearest=nearest(table, strategies))
+
+
 def nearest(table: pd.DataFrame, strategies: Sequence[str]) -> pd.Series:
     """The strategy with the least KL from the model at the last position, row by row."""
-    columns = table[[f"{name}_at_end" for name in strategies]]
-    return columns.idxmin(axis=1).str.removesuffix("_at_end")
+    columns = table[[f"{name}_at_end" for name in strategies]].to_numpy()
+    return pd.Series(np.asarray(strategies)[columns.argmin(axis=1)], index=table.index)
 
 
 def phases(table: pd.DataFrame) -> dict[int, tuple[str, ...]]:
@@ -124,6 +168,13 @@ def phases(table: pd.DataFrame) -> dict[int, tuple[str, ...]]:
         kept = [name for i, name in enumerate(names) if i == 0 or names[i - 1] != name]
         found[int(str(seed))] = tuple(kept)
     return found
+
+
+def shares(table: pd.DataFrame, strategies: Sequence[str]) -> pd.DataFrame:
+    """How much of training each model spends nearest to each strategy."""
+    return pd.DataFrame(
+        {name: (table["nearest"] == name).groupby(table["model"]).mean() for name in strategies}
+    )
 
 
 def at_end(table: pd.DataFrame) -> pd.DataFrame:
