@@ -45,7 +45,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
             Experiment(task, model, recipe.training()), range(settings.seeds), STRATEGIES
         )
         tables.append(table.assign(model=name))
-        gaps = pd.Series({run.seed: excess(run, "bigram") for run in runs})
+        gaps = pd.Series({run.seed: excess(run, "bigram").at_end for run in runs})
         end = at_end(table)
         ends.append(end.assign(model=name, excess=end["seed"].map(gaps)))
     found = levels(task, STRATEGIES)

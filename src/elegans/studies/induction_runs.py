@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from elegans.sweeps.experiment import Experiment
 from elegans.sweeps.run import Run
-from elegans.theory.markov import Divergences, expected_loss
+from elegans.theory.markov import Divergences, expected_loss, known_sequences, levels_of
 from elegans.training.loop import Job, train
 from elegans.training.recipe import Training
 
@@ -131,17 +132,32 @@ def levels(task: Any, strategies: Sequence[str], sequences: int = 4096) -> pd.Da
     return pd.DataFrame(rows).set_index("strategy")
 
 
-def excess(run: Run, strategy: str, *, task: Any = None, sequences: int = 4096) -> float:
-    """By how much the network's loss at the last position exceeds a strategy's, in nats.
+class Excess(NamedTuple):
+    """By how much a network's loss exceeds a strategy's, in nats."""
 
-    Both are measured on the same sequences, so chance cancels but for a little.
+    at_end: float
+    mean: float
+
+
+def excess(run: Run, strategy: str, sequences: int = 4096) -> Excess:
+    """A network against a strategy on the same sequences, so that chance cancels but for a little.
+
+    At the last position, where the documents measure, and averaged over positions.
     """
-    task = run.experiment.task if task is None else task
-    model, params = run.experiment.model, run.params
-    predictor = jax.jit(jax.vmap(lambda x: jax.nn.softmax(model.apply(params, x))))
-    ours = expected_loss(predictor, task, jr.key(LEVELS_SEED), sequences)
-    theirs = expected_loss(strategy, task, jr.key(LEVELS_SEED), sequences)
-    return ours.loss_at_end.mean - theirs.loss_at_end.mean
+    task, key = run.experiment.task, jr.key(LEVELS_SEED)
+    known = known_sequences(task, key, sequences)
+    ours = levels_of(_probabilities(run.experiment.model, run.params, known.x), known)
+    theirs = expected_loss(strategy, task, key, sequences)
+    return Excess(
+        ours.loss_at_end.mean - theirs.loss_at_end.mean, ours.loss.mean - theirs.loss.mean
+    )
+
+
+@partial(jax.jit, static_argnums=0)
+def _probabilities(
+    model: Any, params: PyTree, tokens: Int[Array, "size length"]
+) -> Float[Array, "size length states"]:
+    return jax.nn.softmax(jax.vmap(model.apply, in_axes=(None, 0))(params, tokens))
 
 
 def watched(

@@ -35,7 +35,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
             Experiment(task, model, settings.recipe.training()), range(settings.seeds), STRATEGIES
         )
         level = levels(task, STRATEGIES, 2048)
-        gaps = pd.Series([excess(run, "bigram", sequences=2048) for run in runs])
+        gaps = pd.Series([excess(run, "bigram", 2048).at_end for run in runs])
         claims.append(check(states, table, gaps, level))
         name = f"{states} states"
         tables.append(table.assign(model=name, states=states, theory=level["loss"]["bigram"]))

@@ -38,7 +38,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
         name = f"{heads} head{'s' if heads > 1 else ''}"
         tables.append(table.assign(model=name, heads=heads))
         for run in runs:
-            gaps = {s: excess(run, s, sequences=2048) for s in ("bigram", "trigram")}
+            gaps = {s: excess(run, s, 2048).at_end for s in ("bigram", "trigram")}
             ends.append({"model": name, "heads": heads, "seed": run.seed, **gaps})
     found = levels(task, STRATEGIES, 2048)
     table = pd.concat(tables, ignore_index=True).assign(theory=found["loss"]["trigram"])

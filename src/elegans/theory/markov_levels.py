@@ -10,6 +10,7 @@ A model is compared with a strategy on the same sequences by $\mathrm{KL}(\text{
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -17,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
+from elegans.tasks.markov import KnownSequences
 from elegans.tasks.priors import Dirichlet
 from elegans.theory.markov_bayes import bayes
 from elegans.theory.strategies import predict
@@ -63,18 +65,45 @@ def expected_loss(
         key: Which sequences to average over; the same key compares on the same ones.
         sequences: How many.
     """
-    known = _sample(task, key, sequences)
-    probabilities = _predictor(strategy, task)(known.x)
+    known = known_sequences(task, key, sequences)
+    if isinstance(strategy, str):
+        return levels_of(_predictions(strategy, task, known.x), known)
+    return levels_of(strategy(known.x), known)
+
+
+@partial(jax.jit, static_argnums=(0, 2))
+def known_sequences(task: Any, key: PRNGKeyArray, size: int) -> KnownSequences:
+    """Sequences of a task with their laws; the same key gives the same ones."""
+    return KnownSequences(*task.sample_with_truth(key, size))
+
+
+def levels_of(probabilities: Float[Array, "size length states"], known: KnownSequences) -> Levels:
+    """The losses of given predictions, as means over sequences."""
+    return Levels(*(Level.of(values) for values in _losses(probabilities, known)))
+
+
+@jax.jit
+def _losses(
+    probabilities: Float[Array, "size length states"], known: KnownSequences
+) -> tuple[Float[Array, " size"], ...]:
+    """Each sequence's losses, in the order of `Levels`."""
     truth = true_laws(known.x, known.transitions)
     loss = -jnp.sum(truth * jnp.log(probabilities), axis=-1)
     excess = jnp.sum(truth * (_log(truth) - jnp.log(probabilities)), axis=-1)
-    order = truth_starts(task)
-    return Levels(
-        Level.of(jnp.mean(loss[:, order:], axis=1)),
-        Level.of(loss[:, -1]),
-        Level.of(jnp.mean(excess[:, order:], axis=1)),
-        Level.of(excess[:, -1]),
+    start = known.transitions.ndim - 3  # where the first complete context ends
+    return (
+        jnp.mean(loss[:, start:], axis=1),
+        loss[:, -1],
+        jnp.mean(excess[:, start:], axis=1),
+        excess[:, -1],
     )
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _predictions(
+    strategy: str, task: Any, tokens: Int[Array, "size length"]
+) -> Float[Array, "size length states"]:
+    return _predictor(strategy, task)(tokens)
 
 
 def true_laws(
@@ -130,13 +159,7 @@ class Divergences:
         return means | ends
 
 
-def _sample(task: Any, key: PRNGKeyArray, size: int) -> Any:
-    return jax.jit(lambda key: task.sample_with_truth(key, size))(key)
-
-
-def _predictor(strategy: str | Predictor, task: Any) -> Predictor:
-    if not isinstance(strategy, str):
-        return strategy
+def _predictor(strategy: str, task: Any) -> Predictor:
     if strategy == "bayes":
         return lambda tokens: bayes(task, tokens)
     prior = getattr(task, "prior", None)
