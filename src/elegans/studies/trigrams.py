@@ -89,7 +89,7 @@ STUDY = Study(
     name="trigrams",
     reproduces="Thesis, Figure 8.5: in-context trigrams with three heads and with one",
     scales={
-        "quick": Scale(Settings(2, Recipe(500, 1e-2, 50), 100), "2 minutes"),
+        "quick": Scale(Settings(2, Recipe(400, 1e-2, 40), 100), "2 minutes"),
         "laptop": Scale(Settings(3, Recipe(4000, 3e-3, 100), 200), "2 hours"),
         "paper": Scale(Settings(10, Recipe(20_000, 3e-2, 200, schedule="constant"), 200), "a day"),
     },
