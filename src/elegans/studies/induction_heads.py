@@ -98,10 +98,18 @@ STUDY = Study(
     reproduces="Thesis, Figures 8.1, 8.3 and E.3: phases of in-context learning of Markov chains",
     scales={
         "quick": Scale(
-            Settings(10, Recipe(600, 3e-3), Recipe(1000, 2e-3, optimizer="sgd")), "2 minutes"
+            Settings(
+                10,
+                Recipe(600, 3e-3),
+                Recipe(1500, 2e-3, optimizer="sgd", schedule="constant"),
+            ),
+            "2 minutes",
         ),
         "laptop": Scale(
-            Settings(10, Recipe(5000, 3e-4, 100), Recipe(10_000, 2e-3, 100, "sgd")), "15 minutes"
+            Settings(
+                10, Recipe(5000, 3e-4, 100), Recipe(10_000, 2e-3, 100, "sgd", schedule="constant")
+            ),
+            "15 minutes",
         ),
         "paper": Scale(
             Settings(
