@@ -1,5 +1,8 @@
 """Weights set by hand: proofs made executable."""
 
+from elegans.constructions.induction import bigram_minimal as bigram_minimal
+from elegans.constructions.induction import bigram_transformer as bigram_transformer
+from elegans.constructions.induction import unigram_minimal as unigram_minimal
 from elegans.constructions.one_sparse import gated as gated
 from elegans.constructions.one_sparse import indexing as indexing
 from elegans.constructions.one_sparse import junta as junta

@@ -11,6 +11,13 @@ MODULES = {
     "low-degree": "elegans.studies.low_degree",
     "sensitivity": "elegans.studies.sensitivity",
     "rademacher": "elegans.studies.rademacher",
+    "induction-heads": "elegans.studies.induction_heads",
+    "attention-patterns": "elegans.studies.attention_patterns",
+    "unigrams-slow-learning": "elegans.studies.unigrams_slow_learning",
+    "even-odd": "elegans.studies.even_odd",
+    "trigrams": "elegans.studies.trigrams",
+    "one-layer-fails": "elegans.studies.one_layer_fails",
+    "more-states": "elegans.studies.more_states",
 }
 
 

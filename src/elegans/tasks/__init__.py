@@ -7,6 +7,12 @@ from elegans.tasks.boolean import Disjunction as Disjunction
 from elegans.tasks.boolean import Junta as Junta
 from elegans.tasks.boolean import Parity as Parity
 from elegans.tasks.boolean import SparseMajority as SparseMajority
+from elegans.tasks.markov import MarkovChains as MarkovChains
+from elegans.tasks.markov import NGrams as NGrams
+from elegans.tasks.priors import Dirichlet as Dirichlet
+from elegans.tasks.priors import DoublyStochastic as DoublyStochastic
+from elegans.tasks.priors import IidUnigram as IidUnigram
+from elegans.tasks.priors import Mixture as Mixture
 from elegans.tasks.sparse_networks import LearningWithRounding as LearningWithRounding
 from elegans.tasks.sparse_networks import LiftedParity as LiftedParity
 from elegans.tasks.sparse_networks import SparseNetwork as SparseNetwork

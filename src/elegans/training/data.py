@@ -26,6 +26,7 @@ class Keys(NamedTuple):
     order: PRNGKeyArray
     test: PRNGKeyArray
     probe: PRNGKeyArray
+    noise: PRNGKeyArray
 
 
 def keys_of(seed: int) -> Keys:

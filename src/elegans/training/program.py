@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
@@ -123,7 +124,7 @@ def advance(
 
     def one(numbers: Any, state: State, keys: Keys, count: Count, full_batch: PyTree) -> State:
         task, model, training = join(structure, numbers)
-        update = partial(_update, model, training)
+        update = partial(_update, model, training, keys)
         if training.batch is None:
             return jax.lax.fori_loop(0, count, lambda _, s: update(s, full_batch), state)
         bulk = data.steps_in_bulk(task, training.batch)
@@ -202,24 +203,33 @@ def sums(
     return Sums(total, wrong, jnp.asarray(count, jnp.int32))
 
 
-def _update(model: Any, training: Training, state: State, batch: PyTree) -> State:
-    """One step on one batch."""
-    grads = mean_gradient(model, training, state.params, batch)
+def _update(model: Any, training: Training, keys: Keys, state: State, batch: PyTree) -> State:
+    """One step on one batch; a model with dropout draws by the run's noise key and the step."""
+    noise = jr.fold_in(keys.noise, state.step) if getattr(model, "dropout", 0.0) else None
+    grads = mean_gradient(model, training, state.params, batch, noise)
     params, optimizer = optimizers.update(
         training, grads, state.optimizer, state.params, state.step
     )
     return State(params, optimizer, state.step + 1)
 
 
-def mean_gradient(model: Any, training: Training, params: PyTree, batch: PyTree) -> PyTree:
+def mean_gradient(
+    model: Any,
+    training: Training,
+    params: PyTree,
+    batch: PyTree,
+    noise: PRNGKeyArray | None = None,
+) -> PyTree:
     """The gradient of the mean loss over a batch, in blocks if the batch is large."""
     loss = losses.LOSSES[training.loss]
+    x, y = batch[:2]
+    size = jax.tree.leaves(batch)[0].shape[0]
+    batch = (y, x) if noise is None else (y, x, jr.split(noise, size))
 
     def total(params: PyTree, batch: PyTree) -> Float[Array, ""]:
-        x, y = batch[:2]
-        return jnp.sum(jax.vmap(loss)(jax.vmap(model.apply, in_axes=(None, 0))(params, x), y))
+        y, *inputs = batch
+        return jnp.sum(jax.vmap(loss)(jax.vmap(partial(model.apply, params))(*inputs), y))
 
-    size = jax.tree.leaves(batch)[0].shape[0]
     if size <= FULL_BATCH_ROWS:
         return jax.grad(lambda params: total(params, batch) / size)(params)
     blocks, rest = divmod(size, FULL_BATCH_ROWS)

@@ -1,0 +1,89 @@
+r"""The minimal model of statistical induction heads (thesis, equation 8.8).
+
+$$f(E) = \operatorname{mask}\left(E W_k (M E)^\top\right) E, \qquad M_{ts} = v_{t-s+1}
+\text{ for } s \le t,$$
+
+for the one-hot sequence $E$: $v$ stands for the first layer's positions, $W_k$ for the second
+layer's attention. The logit of state $i$ at position $p$ is
+
+$$f_{p,i} = \sum_{t \le p} [x_t = i] \; W_k[x_p, :] \cdot (ME)_t,$$
+
+a running sum over $t$ of $k \times k$ products, so no pair of positions is ever formed. (Indices of
+`position` start at zero: `position[j]` is $v_{j+1}$, the weight of the token $j$ back.)
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from elegans import checks
+from elegans.configuration import Number
+from elegans.models.attention import toeplitz
+
+
+class Induction(NamedTuple):
+    """Parameters of the minimal model: $W_k$ and $v$."""
+
+    weight: Float[Array, "states states"]
+    position: Float[Array, " length"]
+
+
+class InductionTrace(NamedTuple):
+    """A forward pass: logits, and the (unnormalised) attention of the two layers."""
+
+    logits: Float[Array, "length states"]
+    first: Float[Array, "length length"]
+    second: Float[Array, "length length"]
+
+
+@dataclass(frozen=True)
+class MinimalInduction:
+    r"""Equation 8.8, started at constants: $W_k = w 11^\top$ and $v = c 1$.
+
+    The proofs start with both at a small $c$ (Lemma 8.4); the experiments of Figure 8.3 with
+    `weight` at zero and a constant `position`.
+    """
+
+    weight: Number = 0.0
+    position: Number = 0.01
+
+    def __post_init__(self) -> None:
+        checks.number(self, "weight", self.weight, what="is where the entries of W start")
+        checks.number(self, "position", self.position, what="is where the entries of v start")
+
+    def check(self, task: Any) -> None:
+        """Refuses a task that has no sequences of tokens."""
+        if not hasattr(task, "states") or not hasattr(task, "length"):
+            raise ValueError(
+                f"{checks.shown(self)}: it reads tokens, and {checks.shown(task)} has none. "
+                "Use tasks.MarkovChains or tasks.NGrams."
+            )
+
+    @property
+    def body(self) -> "MinimalInduction":
+        """What predictions depend on: not on the start."""
+        return MinimalInduction()
+
+    def init(self, key: PRNGKeyArray, task: Any) -> Induction:
+        """Constants: this start needs no `key`."""
+        return Induction(
+            jnp.full((task.states, task.states), self.weight, jnp.float32),
+            jnp.full(task.length, self.position, jnp.float32),
+        )
+
+    def apply(self, params: Induction, x: Int[Array, " length"]) -> Float[Array, "length states"]:
+        """The logits of the next token at each position."""
+        return self.trace(params, x).logits
+
+    def trace(self, params: Induction, x: Int[Array, " length"]) -> InductionTrace:
+        """The forward pass at one sequence, attention included."""
+        tokens = jax.nn.one_hot(x, params.weight.shape[0], axis=0)
+        first = toeplitz(params.position, 0.0)
+        seen = jnp.einsum("ts,ms->mt", first, tokens)
+        pairs = jnp.cumsum(tokens[:, None, :] * seen[None, :, :], axis=2)
+        asked = params.weight.T @ tokens
+        logits = jnp.sum(pairs * asked[None, :, :], axis=1)
+        return InductionTrace(logits.T, first, jnp.tril(asked.T @ seen))

@@ -1,0 +1,46 @@
+"""Pictures of attention: heat maps of both layers in time, and where the mass goes."""
+
+import altair as alt
+from matplotlib.figure import Figure
+
+from elegans.report import plots
+from elegans.studies.study import Result
+
+
+def draw(result: Result) -> Figure:
+    """A row a layer, a column a time: attention on the first tokens of one sequence."""
+    heat = result.data["heat"]
+    steps, layers = sorted(heat["step"].unique()), sorted(heat["layer"].unique())
+    with plots.look():
+        made = plots.figure(3.0 * len(steps), 3.1 * len(layers))
+        made.suptitle(
+            "Attention of a query (down) to keys (across), in time", x=0.01, ha="left", fontsize=12
+        )
+        rows = made.subplots(len(layers), len(steps), squeeze=False)
+        for row, layer in zip(rows, layers, strict=True):
+            for axes, step in zip(row, steps, strict=True):
+                own = heat[(heat["step"] == step) & (heat["layer"] == layer)]
+                grid = own.pivot(index="query", columns="key", values="attention")
+                axes.imshow(grid, cmap="magma", vmin=0, vmax=1)
+                axes.set(title=f"layer {layer}, step {step:,}", xticks=[], yticks=[])
+    return made
+
+
+def page(result: Result) -> alt.TopLevelMixin:
+    """Attention mass where an induction head puts it, a line a seed."""
+    long = result.table.melt(
+        id_vars=["seed", "step"], value_vars=["previous", "successors"], var_name="mass"
+    )
+    return (
+        alt.Chart(long)
+        .mark_line(point=True)
+        .encode(
+            x="step:Q",
+            y=alt.Y("value:Q", title="attention mass", scale=alt.Scale(domain=[0, 1])),
+            color="mass:N",
+            detail="seed:N",
+            tooltip=["seed", "step", "mass", "value"],
+        )
+        .properties(width=640, height=360)
+        .interactive()
+    )

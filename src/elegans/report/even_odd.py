@@ -1,0 +1,57 @@
+"""Pictures of positions: two steps beside their theory, and encodings in time."""
+
+import altair as alt
+import numpy as np
+from matplotlib.figure import Figure
+
+from elegans.report import plots
+from elegans.studies.study import Result
+
+TIMES = 4
+
+
+def draw(result: Result) -> Figure:
+    """Left: v after one and two steps beside the population's. Right: positions in time."""
+    longer = result.data["longer"]
+    models = list(longer.groupby("model", sort=False))
+    with plots.look():
+        made = plots.figure(4.2 * (1 + len(models)), 3.8)
+        first, *rest = made.subplots(1, 1 + len(models))
+        for step, colour in ((1, "tab:blue"), (2, "tab:orange")):
+            part = result.table[result.table["step"] == step]
+            part = part[part["position"] <= longer["position"].max()]
+            first.plot(part["position"], part["v"], "o", ms=4, color=colour, label=f"step {step}")
+            line = part.groupby("position")["theory"].first()
+            first.plot(line.index, line, "-", color=colour, label="exact")
+        first.set(title="v after two steps", xlabel="position j (2 is the token before)")
+        first.legend()
+        for axes, (name, part) in zip(rest, models, strict=True):
+            own = part[part["seed"] == part["seed"].min()]
+            steps = np.unique(own["step"])
+            chosen = steps[np.unique(np.linspace(0, len(steps) - 1, TIMES + 1).astype(int))]
+            shade = plots.colours(own["step"][own["step"].isin(chosen)])
+            for step in chosen:
+                line = own[own["step"] == step]
+                axes.plot(line["position"], line["v"], "o-", ms=3, color=shade[step],
+                          label=f"step {step:,}")  # fmt: skip
+            axes.set(title=f"{name}: positions in time", xlabel="position j")
+            axes.legend()
+    return made
+
+
+def page(result: Result) -> alt.TopLevelMixin:
+    """Positions in time, a line a step."""
+    return (
+        alt.Chart(result.data["longer"])
+        .mark_line(point=True)
+        .encode(
+            x="position:O",
+            y="v:Q",
+            color=alt.Color("step:Q", scale=alt.Scale(scheme="viridis")),
+            detail="step:N",
+            tooltip=["model", "seed", "step", "position", "v"],
+        )
+        .properties(width=300, height=260)
+        .facet(column="model:N", row="seed:N")
+        .resolve_scale(y="independent")
+    )

@@ -1,0 +1,173 @@
+"""Studies of induction heads: phases, claims that can fail, and runs that depend on seeds alone."""
+
+import importlib
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pandas as pd
+import pytest
+
+import elegans as el
+from elegans.studies import (
+    attention_patterns,
+    catalogue,
+    even_odd,
+    induction_heads,
+    induction_runs,
+    more_states,
+    one_layer_fails,
+    trigrams,
+    unigrams_slow_learning,
+)
+from elegans.studies.induction_runs import AttentionMasses, Recipe
+from elegans.theory import induction
+from elegans.training import losses
+
+NAMES = ("induction-heads", "attention-patterns", "unigrams-slow-learning", "even-odd", "trigrams",
+         "one-layer-fails", "more-states")  # fmt: skip
+SMALL = induction_heads.Settings(
+    seeds=2,
+    transformer=Recipe(6, 1e-3, 3),
+    minimal=Recipe(6, 1e-3, 3, optimizer="sgd"),
+    length=8,
+    dim=4,
+)
+
+
+def phase_table(names: list[str], **columns) -> pd.DataFrame:
+    """A run of one seed that is nearest to the given strategies, one after the other."""
+    return pd.DataFrame({"seed": 0, "step": range(len(names)), "nearest": names, **columns})
+
+
+@pytest.fixture(scope="module")
+def small():
+    return induction_heads.measure(SMALL, scale="small")
+
+
+def test_the_study_is_measured_drawn_and_has_a_page(small):
+    assert small.study == "induction-heads"
+    assert set(small.table["model"]) == {"transformer", "minimal"}
+    assert small.table["theory"].notna().all()
+    shares = next(iter(small.summary.values()))
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    pictures = importlib.import_module("elegans.report.induction_heads")
+    assert len(pictures.draw(small).axes) == 4
+    assert pictures.page(small).to_dict()["$schema"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_study_comes_in_three_scales_with_pictures(name):
+    study = catalogue.study(name)
+    assert study.name == name
+    assert list(study.scales) == ["quick", "laptop", "paper"]
+    pictures = importlib.import_module(f"elegans.report.{name.replace('-', '_')}")
+    assert callable(pictures.draw)
+    assert callable(pictures.page)
+
+
+def test_a_runs_record_depends_on_its_seed_alone():
+    task = el.tasks.MarkovChains(states=2, length=8)
+    model = el.models.AttentionOnly(2, 1, 4, dropout=0.2)
+    experiment = el.Experiment(task, model, Recipe(5, 1e-2, 2).training())
+    assert el.Experiment.from_json(experiment.to_json()) == experiment
+    both = induction_runs.runs_of(experiment, [0, 1], {})
+    (alone,) = induction_runs.runs_of(experiment, [1], {})
+    for ours, theirs in zip(
+        jax.tree.leaves(both[1].params), jax.tree.leaves(alone.params), strict=True
+    ):
+        np.testing.assert_array_equal(ours, theirs)
+    assert both[0].test_loss != both[1].test_loss
+
+
+def test_phases_leave_out_repeats():
+    table = phase_table(["uniform", "uniform", "unigram", "bigram", "bigram"])
+    assert induction_runs.phases(table) == {0: ("uniform", "unigram", "bigram")}
+    columns = {"uniform_at_end": [0.1, 0.9], "bigram_at_end": [0.2, 0.3]}
+    near = induction_runs.nearest(pd.DataFrame(columns), ("uniform", "bigram"))
+    assert list(near) == ["uniform", "bigram"]
+
+
+def test_the_construction_has_all_its_attention_where_the_probe_looks():
+    task = el.tasks.MarkovChains(states=2, length=30)
+    model, params = el.constructions.bigram_transformer(2, 30)
+    seen = jax.jit(lambda key: AttentionMasses(model)(params, params, task, key))(jr.key(0))
+    assert float(seen["previous"]) == pytest.approx(1, abs=1e-5)
+    # Less than one: the first token looks at itself, and so counts as its own successor.
+    assert 0.9 < float(seen["successors"]) < 1
+    assert int(np.argmax(seen["encoding"])) == 1
+
+
+def test_claims_about_phases_fail_in_the_wrong_order():
+    def claims(order, gap, last):
+        table = phase_table(order, model="transformer")
+        end = pd.DataFrame(
+            {"model": ["transformer", "minimal"], "excess": [gap, gap], "nearest": ["bigram", last]}
+        )
+        return [claim.holds for claim in induction_heads.check(table, end, 1)]
+
+    assert claims(["uniform", "unigram", "bigram"], 0.005, "bigram") == [True, True, True]
+    assert claims(["uniform", "bigram", "unigram"], 0.02, "unigram") == [False, False, False]
+
+
+def test_claims_of_the_other_studies_can_fail():
+    end = pd.DataFrame({"previous": [0.9, 0.9], "successors": [0.5, 0.6]})
+    assert [claim.holds for claim in attention_patterns.check(end)] == [True, False]
+    one = pd.DataFrame({"model": ["relative"], "mean": [-0.005], "at_end": [-0.02]})
+    assert [claim.holds for claim in one_layer_fails.check(one, 10)] == [True, False]
+    names = ["uniform", "unigram", "bigram", "trigram"]
+    ends = pd.DataFrame({"heads": [3, 1], "bigram": [-0.1, 0.0]})
+    assert [c.holds for c in trigrams.check(phase_table(names, heads=3), ends)] == [True, True]
+    wrong = phase_table(names[:3], heads=3)
+    worse = ends.assign(bigram=[-0.1, -0.1])
+    assert [c.holds for c in trigrams.check(wrong, worse)] == [False, False]
+    level = pd.DataFrame({"loss": [0.6, 0.5]}, index=["unigram", "bigram"])
+    for gap, holds in ((0.01, True), (0.09, False)):
+        claim = more_states.check(4, phase_table(names[:3]), pd.Series([gap]), level)
+        assert claim.holds is holds
+
+
+def test_the_mixture_is_slower_only_if_it_arrives_later():
+    def table(alone, mixed):
+        rows = [("doubly stochastic", 0, seen, loss) for seen, loss in alone]
+        rows += [("mixture", 0, seen, loss) for seen, loss in mixed]
+        return pd.DataFrame(rows, columns=["model", "seed", "seen", "loss"])
+
+    def holds(*curves):
+        times = unigrams_slow_learning.reached(table(*curves), 0.5)
+        (claim,) = unigrams_slow_learning.check(times, 0.5)
+        return claim.holds
+
+    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6), (30, 0.4)])
+    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6)])
+    assert not holds([(10, 0.6), (20, 0.6)], [(10, 0.4)])
+
+
+def test_two_steps_of_the_engine_are_those_of_the_theory():
+    settings = even_odd.Settings(2048, 1, Recipe(1, 1e-3), Recipe(1, 1e-3), length=20, rate=0.5)
+    task = el.tasks.MarkovChains(states=2, length=20)
+    run = even_odd.first_steps(task, settings, 0)
+    exact = induction.two_steps(20, settings.start, settings.rate)
+    table = even_odd.steps_table(exact, run)
+    change = exact[1].position[0] - settings.start
+    off = (table["v"] - table["theory"]).abs()[table["step"] == 1].max()
+    assert off < 0.2 * change  # 2,048 sequences leave a tenth of chance in each coordinate
+    np.testing.assert_allclose(
+        np.asarray(run.probes["weight"])[1], exact[1].weight, atol=0.2 * np.ptp(exact[1].weight)
+    )
+
+
+def test_the_margin_loss_is_linear_while_the_margin_is_not_reached():
+    f = jnp.array([[0.1, 0.2, 0.0], [0.0, -0.1, 0.3]])
+    y = jnp.array([2, 0])
+    by_hand = np.mean([(1.1 + 1.2) / 3, (0.9 + 1.3) / 3])
+    assert float(losses.margin(f, y)) == pytest.approx(by_hand, rel=1e-6)
+    assert float(losses.margin(jnp.array([[9.0, 0.0]]), jnp.array([0]))) == 0
+
+
+def test_cross_entropy_of_few_states_is_that_of_many():
+    f = jnp.asarray(np.random.default_rng(0).normal(size=(5, 3)), jnp.float32)
+    y = jnp.array([0, 1, 2, 1, 0])
+    expected = -float(jnp.mean(jax.nn.log_softmax(f)[jnp.arange(5), y]))
+    assert float(losses.cross_entropy(f, y)) == pytest.approx(expected, rel=1e-6)
