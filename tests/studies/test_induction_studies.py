@@ -135,13 +135,14 @@ def test_the_mixture_is_slower_only_if_it_arrives_later():
         return pd.DataFrame(rows, columns=["model", "seed", "seen", "loss"])
 
     def holds(*curves):
-        times = unigrams_slow_learning.reached(table(*curves), 0.5)
-        (claim,) = unigrams_slow_learning.check(times, 0.5)
-        return claim.holds
+        found = table(*curves)
+        found = found.assign(step=found["seen"].where(found["model"] != "mixture", 9))
+        clocks = (unigrams_slow_learning.reached(found, 0.5, name) for name in ("seen", "step"))
+        return [claim.holds for claim in unigrams_slow_learning.check(*clocks, 0.5)]
 
-    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6), (30, 0.4)])
-    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6)])
-    assert not holds([(10, 0.6), (20, 0.6)], [(10, 0.4)])
+    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6), (30, 0.4)]) == [True, False]
+    assert holds([(10, 0.6), (20, 0.4)], [(10, 0.6), (20, 0.6)]) == [True, True]
+    assert holds([(10, 0.6), (20, 0.6)], [(10, 0.4)]) == [False, False]
 
 
 def test_two_steps_of_the_engine_are_those_of_the_theory():

@@ -72,49 +72,59 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
         table = curves(runs, "elsewhere").assign(model=name)
         tables.append(table.assign(seen=share * table["examples"]))
     found = levels(MarkovChains(settings.states, settings.length), STRATEGIES)
-    goal = 0.5 * (found["loss"]["unigram"] + found["loss"]["bigram"])
+    goal = (2 * found["loss"]["unigram"] + found["loss"]["bigram"]) / 3
     table = pd.concat(tables, ignore_index=True).assign(theory=found["loss"]["bigram"])
     times = reached(table, goal)
+    steps = reached(table, goal, "step")
     return Result(
         study="unigrams-slow-learning",
         scale=scale,
         table=table,
         summary={"Share of seeds that reach the goal": times.notna().groupby("model").mean()
                  .to_frame("reached")},
-        claims=check(times, goal),
+        claims=check(times, steps, goal),
         data={"levels": found.reset_index(), "times": times.reset_index()},
         facts={"states": settings.states, "length": settings.length, "seeds": settings.seeds},
     )  # fmt: skip
 
 
-def reached(table: pd.DataFrame, goal: float) -> pd.Series:
+def reached(table: pd.DataFrame, goal: float, clock: str = "seen") -> pd.Series:
     """Doubly stochastic sequences until the loss is below the goal; NaN if it never is."""
-    below = table[table["loss"] <= goal].groupby(["model", "seed"])["seen"].min()
+    below = table[table["loss"] <= goal].groupby(["model", "seed"])[clock].min()
     every = pd.MultiIndex.from_frame(table[["model", "seed"]].drop_duplicates())
     return below.reindex(every)
 
 
-def check(times: pd.Series, goal: float) -> tuple[Claim, ...]:
-    """The median over seeds; a run that does not arrive counts as later than any."""
-    late = times.fillna(np.inf).groupby("model").median()
-    alone, mixed = late["doubly stochastic"], late["mixture"]
-    return (
-        Claim(
-            "Without unigrams bigrams are learned from fewer doubly stochastic sequences",
-            "thesis, section 8.3.1 and Figure 8.4a",
-            f"median sequences until the loss is {goal:.3f}, half way from unigrams to bigrams on "
-            f"the full distribution: {alone:,.0f} alone, {mixed:,.0f} in the mixture",
-            bool(alone < mixed),
-        ),
-    )
+def check(times: pd.Series, steps: pd.Series, goal: float) -> tuple[Claim, ...]:
+    """Medians over seeds; a run that does not arrive counts as later than any."""
+    source = "thesis, section 8.3.1 and Figure 8.4a"
+    clocks = {
+        "fewer doubly stochastic sequences": times,
+        "fewer steps of as many sequences each": steps,
+    }
+    claims = []
+    for text, clock in clocks.items():
+        late = clock.fillna(np.inf).groupby("model").median()
+        alone, mixed = late["doubly stochastic"], late["mixture"]
+        measured = (
+            f"median until the loss is {goal:.3f}, a third of the way from unigrams to bigrams on "
+            f"the full distribution: {alone:,.0f} alone, {mixed:,.0f} in the mixture"
+        )
+        claims.append(
+            Claim(f"Without unigrams bigrams are learned in {text}", source, measured,
+                  bool(alone < mixed))
+        )  # fmt: skip
+    return tuple(claims)
 
 
 STUDY = Study(
     name="unigrams-slow-learning",
     reproduces="Thesis, Figure 8.4a: doubly stochastic chains alone and mixed with unigrams",
     scales={
-        "quick": Scale(Settings(10, Recipe(500, 5e-3), 3, 40), "2 minutes"),
-        "laptop": Scale(Settings(10, Recipe(6000, 1e-3, 100), 4, 100), "2 hours"),
+        "quick": Scale(Settings(10, Recipe(450, 3e-3, schedule="constant"), 3, 50), "2 minutes"),
+        "laptop": Scale(
+            Settings(10, Recipe(6000, 1e-3, 100, schedule="constant"), 4, 100), "2 hours"
+        ),
         "paper": Scale(
             Settings(10, Recipe(50_000, 3e-5, 200, schedule="constant"), 4, 100), "a day"
         ),
