@@ -78,6 +78,7 @@ FIELDS = {
         "stop": st.none() | st.integers(5, 9),
     },
 }
+SEQUENCES = ("states", "length", "order", "weights")
 STARTS = [name for name in FIELDS if name in vars(el.inits)]
 TASKS = [name for name in FIELDS if name in vars(el.tasks)]
 
@@ -85,12 +86,34 @@ TASKS = [name for name in FIELDS if name in vars(el.tasks)]
 def part(name):
     """Plain data of a configuration, some fields left out where they have a default."""
     fields = FIELDS[name]
-    is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width"}
+    is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width", *SEQUENCES}
     given = {field: values for field, values in fields.items() if field in is_given}
     rest = {field: values for field, values in fields.items() if field not in is_given}
     return st.fixed_dictionaries({"type": st.just(name), **given}, optional=rest)
 
 
+STATES = {"states": st.integers(2, 4), "length": st.integers(5, 20)}
+FIELDS |= {
+    "Dirichlet": {"alpha": st.floats(0.1, 5)},
+    "DoublyStochastic": {},
+    "IidUnigram": {},
+    "Mixture": {"weights": st.sampled_from([[0.5, 0.5], [0.25, 0.75]])},
+    "MinimalInduction": {"weight": RATE, "position": RATE},
+    "AttentionOnly": {
+        "layers": st.integers(1, 3),
+        "heads": st.sampled_from([1, 2]),
+        "dim": st.sampled_from([4, 16]),
+        "position": st.sampled_from(["relative", "absolute"]),
+        "mlp": st.booleans(),
+        "dropout": PROBABILITY,
+        "scale": st.floats(0, 5),
+    },
+}
+FIELDS["NGrams"] = {"order": st.integers(2, 3), **STATES, "prior": part("Dirichlet")}
+FIELDS["MarkovChains"] = {
+    **STATES,
+    "prior": st.one_of(*map(part, ("Dirichlet", "DoublyStochastic", "IidUnigram", "Mixture"))),
+}
 FIELDS["MLP"] = {
     "width": st.integers(1, 10**4),
     "depth": st.integers(1, 3),

@@ -18,7 +18,7 @@ CLOSED_FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", losses.LOSSES)
+@pytest.mark.parametrize("name", CLOSED_FORMS)
 @pytest.mark.parametrize("y", [-1.0, 1.0])
 def test_each_loss_and_its_derivative_have_their_closed_form(name, y):
     value, derivative = CLOSED_FORMS[name]
@@ -43,6 +43,18 @@ def test_sequences_are_averaged_over_positions():
     parts = [losses.cross_entropy(f, y) for f, y in zip(logits, labels, strict=True)]
     np.testing.assert_allclose(losses.cross_entropy(logits, labels), np.mean(parts), rtol=1e-6)
     np.testing.assert_allclose(losses.error(logits, labels), 2 / 3, rtol=1e-6)
+
+
+@given(st.lists(st.floats(-5, 5, width=32), min_size=3, max_size=3), st.integers(0, 2))
+def test_the_margin_loss_sums_what_the_other_classes_lack_to_a_margin_of_one(logits, label):
+    others = [f for i, f in enumerate(logits) if i != label]
+    expected = sum(max(0, 1 + f - logits[label]) for f in others) / 3
+    got = losses.margin(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
+    np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_every_loss_has_a_test_of_its_closed_form():
+    assert set(losses.LOSSES) == {*CLOSED_FORMS, "margin"}
 
 
 def test_zero_and_nan_are_wrong_predictions():

@@ -76,7 +76,10 @@ def write(study: "Study", result: "Result", out: Path) -> list[Path]:
 
 
 def _list(studies: "list[Study]", console: Console) -> None:
-    table = Table("study", "reproduces", *SCALES, title="elegans reproduce NAME --scale SCALE")
+    table = Table(title="elegans reproduce NAME --scale SCALE")
+    table.add_column("study", no_wrap=True)
+    for column in ("reproduces", *SCALES):
+        table.add_column(column)
     for study in studies:
         costs = [study.scales[scale].cost if scale in study.scales else "-" for scale in SCALES]
         table.add_row(study.name, study.reproduces, *costs)

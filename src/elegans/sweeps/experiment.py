@@ -46,6 +46,11 @@ class Experiment:
                 f"Experiment: the {self.training.loss} loss is for labels of +-1, and "
                 f"{checks.shown(self.task)} has {self.task.classes} classes. Use 'cross-entropy'."
             )
+        if self.training.loss == "margin" and getattr(self.task, "classes", None) is None:
+            raise ValueError(
+                f"Experiment: the margin loss is for classes, and {checks.shown(self.task)} has "
+                "labels of +-1. Use 'hinge'."
+            )
         if hasattr(self.model, "check"):
             self.model.check(self.task)
         self._check_groups()
