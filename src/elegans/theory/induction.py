@@ -18,7 +18,7 @@ is taken in $s = 2 - a - b$ and $w = (1-b)/s$, in which $\lambda = 1 - s$, $\pi 
 everything is a polynomial: Gauss's nodes leave rounding errors only. The corner $a = b = 1$, where
 $\pi$ has no limit, is the edge $s = 0$ of the new domain.
 
-Entry 0 of an array over $j$ is $j = 1$. Corrections to the printed proof: docs/errata_markov.md.
+Entry 0 of an array over $j$ is $j = 1$. Corrections to the printed proof: docs/errata.md.
 """
 
 import math
