@@ -67,20 +67,6 @@ def test_every_study_comes_in_three_scales_with_pictures(name):
     assert callable(pictures.page)
 
 
-def test_a_runs_record_depends_on_its_seed_alone():
-    task = el.tasks.MarkovChains(states=2, length=8)
-    model = el.models.AttentionOnly(2, 1, 4, dropout=0.2)
-    experiment = el.Experiment(task, model, Recipe(5, 1e-2, 2).training())
-    assert el.Experiment.from_json(experiment.to_json()) == experiment
-    both = induction_runs.runs_of(experiment, [0, 1], {})
-    (alone,) = induction_runs.runs_of(experiment, [1], {})
-    for ours, theirs in zip(
-        jax.tree.leaves(both[1].params), jax.tree.leaves(alone.params), strict=True
-    ):
-        np.testing.assert_array_equal(ours, theirs)
-    assert both[0].test_loss != both[1].test_loss
-
-
 def test_phases_leave_out_repeats():
     table = phase_table(["uniform", "uniform", "unigram", "bigram", "bigram"])
     assert induction_runs.phases(table) == {0: ("uniform", "unigram", "bigram")}

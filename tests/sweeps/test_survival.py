@@ -12,7 +12,8 @@ import elegans as el
 from elegans.sweeps.schema import StoreError
 
 DRIVER = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if started in the background
 import elegans as el
 experiment = el.Experiment(
     el.tasks.Parity(n=6, k=2), el.models.MLP(width=4),
