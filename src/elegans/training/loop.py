@@ -3,8 +3,8 @@ r"""Running: compiled chunks of steps, a look between chunks, early stop.
 Runs of one structure train side by side in a fixed number of lanes; a lane that finishes takes the
 next waiting run. The number of lanes depends on the device alone and idle lanes stand still, so a
 run's record is a function of its experiment and seed: neither its lane, nor its neighbours, nor
-the order of runs enters. On a CPU core one lane is fastest for all but the tiniest networks, and
-there it wins a tenth (docs/performance.md), so there it is one.
+the order of runs enters. On a CPU core it is one: more gain a fifth at width 10 and lose at 1,000
+(docs/performance.md), and a single run would pay for all of them.
 
 Evaluation is staged. At each one the train error and the test error on a screening part of the test
 set are measured; only if that is within five standard errors of the stop rule is the whole test set
