@@ -133,7 +133,8 @@ def cells(runs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
     rows = []
     by = ["n", "k", "start", "width", "samples"]
     for key, cell in runs.groupby(by, sort=False, dropna=False):
-        n, k, start, width, samples = cast(tuple[int, int, str, int, Any], key)
+        n, k, start, width, samples = cast(tuple[Any, ...], key)
+        n, k, width = int(n), int(k), int(width)  # older pandas gives NumPy's integers
         interval = wilson(int(cell["success"].sum()), len(cell))
         steps = cell.loc[cell["success"], "steps"]
         parameters = width * (n + 2) + 1
