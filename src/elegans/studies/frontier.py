@@ -201,7 +201,7 @@ STUDY = Study(
     reproduces="Pareto paper, Figures 1, 2 and 4: which data sizes and widths learn a parity",
     scales={
         "quick": Scale(QUICK, "2 minutes"),
-        "laptop": Scale(LAPTOP, "2 hours"),
+        "laptop": Scale(LAPTOP, "2 hours (estimate)"),
         "paper": Scale(PAPER, "years; use a cluster"),
     },
     measure=measure,

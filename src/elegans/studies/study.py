@@ -8,8 +8,6 @@ import pandas as pd
 
 from elegans.sweeps.plain import nearest
 
-SCALES = ("quick", "laptop", "paper")
-
 
 @dataclass(frozen=True)
 class Claim:

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from jaxtyping import PyTree
 
@@ -85,9 +84,3 @@ def run(
 def name_of(probe: Callable[..., Any]) -> str:
     """A probe's own name."""
     return str(getattr(probe, "__name__", type(probe).__name__))
-
-
-def mean_steps_per_second(runs: Iterable[Run]) -> float:
-    """Training steps a second, summed over runs."""
-    runs = list(runs)
-    return float(np.sum([run.steps for run in runs]) / np.sum([run.seconds for run in runs]))
