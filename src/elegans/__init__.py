@@ -9,12 +9,15 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elegans import estimators as estimators
     from elegans import inits as inits
     from elegans import learners as learners
     from elegans import models as models
     from elegans import tasks as tasks
     from elegans import theory as theory
     from elegans import training as training
+    from elegans.estimators.sparse_mlp import SparseMLPClassifier as SparseMLPClassifier
+    from elegans.estimators.sparse_mlp import SparseMLPRegressor as SparseMLPRegressor
     from elegans.sweeps.experiment import Experiment as Experiment
     from elegans.sweeps.run import Run as Run
     from elegans.sweeps.run import run as run
@@ -31,12 +34,14 @@ __version__ = "0.1.0"
 # use processes. This counts if it comes before JAX computes anything.
 os.environ.setdefault("NPROC", "1")
 
-_ROOMS = ("constructions", "inits", "learners", "models", "report", "studies", "tasks", "theory",
-          "training")  # fmt: skip
+_ROOMS = ("constructions", "estimators", "inits", "learners", "models", "report", "studies",
+          "tasks", "theory", "training")  # fmt: skip
 _NAMES = {
     "Experiment": "elegans.sweeps.experiment",
     "Group": "elegans.training.recipe",
     "Run": "elegans.sweeps.run",
+    "SparseMLPClassifier": "elegans.estimators.sparse_mlp",
+    "SparseMLPRegressor": "elegans.estimators.sparse_mlp",
     "Stop": "elegans.training.recipe",
     "Store": "elegans.sweeps.store",
     "Sweep": "elegans.sweeps.sweep",

@@ -67,7 +67,7 @@ def number(
         raise ValueError(f"{shown(owner)}: {field} {what}, so it is {limit}; got {value!r}.")
 
 
-def choice(owner: object, field: str, value: object, options: Collection[str]) -> None:
+def choice(owner: object, field: str, value: object, options: Collection[str | None]) -> None:
     """Refuses a name that is not among `options`."""
     if value not in options:
         known = ", ".join(repr(option) for option in options)

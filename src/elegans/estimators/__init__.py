@@ -1,0 +1,3 @@
+"""Estimators for tables, with scikit-learn's interface."""
+
+from elegans.estimators.sparse_mlp import SparseMLPClassifier, SparseMLPRegressor

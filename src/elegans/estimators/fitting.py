@@ -1,0 +1,341 @@
+"""Training networks on a stored table: shuffled epochs, held-out rows, several networks at a time.
+
+The members of an ensemble differ in their start, in the order of their rows and in the rows that
+they hold out. They train in the engine's lanes: one at a time on a CPU core, where processes share
+them out, and all side by side elsewhere. Shapes are rounded up, so that tables of about the same
+size share their compiled programs; the rows and columns that fill up are zero and count nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, Int, Num, PyTree
+
+from elegans.estimators.table import Rows
+from elegans.inits import Layer, Layers
+from elegans.models.mlp import MLP
+from elegans.training import losses, optimizers, program
+from elegans.training.loop import default_lanes, stacked
+from elegans.training.program import State, Structure
+from elegans.training.recipe import Training
+
+BLOCK = 256  # rows predicted at once
+COLUMNS = 8  # inputs are rounded up to a multiple of this
+Watch = Callable[[int], None]  # called with the number of members that have seen an epoch
+Network = list[tuple[np.ndarray, np.ndarray]]  # (weight, bias) of each layer, input to output
+
+
+class Shape(NamedTuple):
+    """What a start needs to know of the data."""
+
+    features: int
+    classes: int | None
+
+
+class Held(NamedTuple):
+    """Rows as the compiled programs hold them; the last ones fill up and have weight zero."""
+
+    x: Float[Array, "rows n"]
+    y: Num[Array, " rows"]
+    weight: Float[Array, " rows"]
+
+
+class Member(NamedTuple):
+    """One trained network: its weights, the epochs that they took, and its losses by epoch."""
+
+    layers: Network
+    epochs: int
+    loss: np.ndarray
+    holdout_loss: np.ndarray
+
+
+@dataclass(frozen=True)
+class Fit:
+    """All that a fit depends on besides the rows and the seeds."""
+
+    model: MLP
+    training: Training
+    shape: Shape
+    epochs: int
+    holdout: float = 0.0
+    patience: int = 1
+
+    def recipe(self, rows: int) -> Training:
+        """The recipe for so many training rows: its batch, and the steps of all epochs."""
+        assert self.training.batch is not None
+        batch = min(self.training.batch, rounded(rows))
+        steps = self.epochs * -(-rows // batch)
+        warmup = min(int(self.training.warmup), steps // 10)
+        return replace(self.training, batch=batch, steps=steps, warmup=warmup)
+
+
+def fit(
+    description: Fit,
+    rows: Rows,
+    seeds: list[int],
+    starts: list[Network] | None = None,
+    watch: Watch | None = None,
+) -> list[Member]:
+    """A network for each seed, from its own start or from the given one."""
+    lanes = 1 if default_lanes() == 1 else len(seeds)
+    members: list[Member] = []
+    for i in range(0, len(seeds), lanes):
+        given = starts[i : i + lanes] if starts else None
+        members += _Lanes(description, rows, seeds[i : i + lanes], given).run(watch)
+    return members
+
+
+class _Lanes:
+    """Members that train side by side, each on its own part of the rows."""
+
+    def __init__(
+        self, description: Fit, rows: Rows, seeds: list[int], starts: list[Network] | None
+    ) -> None:
+        self.fit = description
+        self.orders = [np.random.default_rng(seed) for seed in seeds]
+        self.parts = [parted(rows.y, description, order) for order in self.orders]
+        count = len(self.parts[0][0])
+        training = description.recipe(count)
+        self.batch = training.batch or count
+        self.steps = -(-count // self.batch)
+        self.structure, self.numbers = program.split((), description.model, training)
+        self.held = held(rows)
+        states = [
+            _started(description, training, seed, starts[i] if starts else None)
+            for i, seed in enumerate(seeds)
+        ]
+        self.state: State = stacked(states)
+        self.curves: list[np.ndarray] = []
+        self.holdout_curves: list[np.ndarray] = []
+
+    def run(self, watch: Watch | None) -> list[Member]:
+        """Trains until every member has seen all epochs or has long stopped improving."""
+        best = jax.tree.map(jnp.copy, self.state.params)
+        best_loss = np.full(len(self.orders), np.inf)
+        best_epoch = np.zeros(len(self.orders), int)
+        holds_out = len(self.parts[0][1]) > 0
+        for epoch in range(1, self.fit.epochs + 1):
+            self._advance()
+            seen = self._holdout_loss() if holds_out else -np.full(len(self.orders), epoch, float)
+            is_running = epoch - best_epoch <= self.fit.patience
+            improves = (seen < best_loss) & is_running
+            best_loss = np.where(improves, seen, best_loss)
+            best_epoch = np.where(improves, epoch, best_epoch)
+            best = _chosen(jnp.asarray(improves), self.state.params, best)
+            if watch:
+                watch(len(self.orders))
+            if not np.any(epoch - best_epoch < self.fit.patience):
+                break
+        return self._members(jax.device_get(best), best_epoch)
+
+    def _advance(self) -> None:
+        """One epoch: every row once, in an order of each member's own."""
+        orders = [
+            shuffled(order, train, self.batch, len(self.held.y))
+            for order, (train, _) in zip(self.orders, self.parts, strict=True)
+        ]
+        self.state, loss = advance(
+            self.structure,
+            len(orders),
+            self.numbers,
+            self.held,
+            self.state,
+            np.stack(orders),
+            np.full(len(orders), self.steps, np.int32),
+        )
+        self.curves.append(np.asarray(loss, np.float64) / self.steps)
+
+    def _holdout_loss(self) -> np.ndarray:
+        """The mean loss of each member on the rows that it holds out."""
+        total = np.zeros((2, len(self.parts)))
+        places = np.stack([filled(part, len(self.held.y)) for _, part in self.parts])
+        for i in range(0, places.shape[1], BLOCK):
+            block = places[:, i : i + BLOCK]
+            sums = weighed(
+                self.structure, len(block), self.numbers, self.held, self.state.params, block
+            )
+            total += np.asarray(sums, np.float64)
+        self.holdout_curves.append(total[0] / total[1])
+        return self.holdout_curves[-1]
+
+    def _members(self, params: PyTree, epochs: np.ndarray) -> list[Member]:
+        n = self.fit.shape.features
+        curves, held_out = np.array(self.curves).T, np.array(self.holdout_curves).T
+        return [
+            Member(
+                [
+                    (np.array(w[i][: n if depth == 0 else None]), np.array(b[i]))
+                    for depth, (w, b) in enumerate(params.layers)
+                ],
+                int(epochs[i]),
+                curves[i],
+                held_out[i] if len(held_out) else np.empty(0),
+            )
+            for i in range(len(self.orders))
+        ]
+
+
+@partial(jax.jit, static_argnums=(0, 1), donate_argnums=4)
+def advance(
+    structure: Structure,
+    lanes: int,
+    numbers: tuple[Any, ...],
+    rows: Held,
+    state: State,
+    order: Int[Array | np.ndarray, "lanes most batch"],
+    count: Int[Array | np.ndarray, " lanes"],
+) -> tuple[State, Float[Array, " lanes"]]:
+    """Each lane after `count` steps on the rows in `order`, and the sum of its batches' losses."""
+    _, model, training = program.join(structure, numbers)
+
+    def loss(params: PyTree, batch: Held) -> Float[Array, ""]:
+        total, _ = weighted_loss(model, training, params, batch)
+        return total / jnp.maximum(1, jnp.sum(batch.weight > 0))
+
+    def one(state: State, order: Array, count: Array) -> tuple[State, Array]:
+        def step(j: Array, carry: tuple[State, Array]) -> tuple[State, Array]:
+            state, total = carry
+            batch = jax.tree.map(lambda leaf: leaf[order[j]], rows)
+            value, grads = jax.value_and_grad(loss)(state.params, batch)
+            params, optimizer = optimizers.update(
+                training, grads, state.optimizer, state.params, state.step
+            )
+            return State(params, optimizer, state.step + 1), total + value
+
+        return jax.lax.fori_loop(0, count, step, (state, jnp.zeros(())))
+
+    return program.in_lanes(one, lanes)(state, order, count)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def weighed(
+    structure: Structure,
+    lanes: int,
+    numbers: tuple[Any, ...],
+    rows: Held,
+    params: PyTree,
+    places: Int[Array | np.ndarray, "lanes block"],
+) -> tuple[Float[Array, " lanes"], Float[Array, " lanes"]]:
+    """Each lane's loss on some rows, weighted and summed, and the sum of the weights."""
+    _, model, training = program.join(structure, numbers)
+
+    def one(params: PyTree, places: Array) -> tuple[Array, Array]:
+        return weighted_loss(model, training, params, jax.tree.map(lambda leaf: leaf[places], rows))
+
+    return program.in_lanes(one, lanes)(params, places)
+
+
+@jax.jit
+def _outputs(params: Layers, x: Float[Array, "rows n"]) -> Float[Array, "..."]:
+    return MLP(width=1).apply(params, x)  # a network's sizes are those of its parameters
+
+
+def outputs(layers: Network, x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, "..."]:
+    """The network's output at each row.
+
+    Rows go through in blocks of one size, so that a row's output does not depend on its neighbours.
+    """
+    params = padded_layers(layers)
+    blocks = []
+    for i in range(0, len(x), BLOCK):
+        part = x[i : i + BLOCK]
+        block = np.zeros((BLOCK, params.layers[0].weight.shape[0]), np.float32)
+        block[: len(part), : x.shape[1]] = part
+        blocks.append(np.asarray(_outputs(params, jnp.asarray(block)))[: len(part)])
+    return np.concatenate(blocks)
+
+
+def weighted_loss(
+    model: Any, training: Training, params: PyTree, rows: Held
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """The loss summed over rows with their weights, and the sum of the weights."""
+    values = jax.vmap(losses.LOSSES[training.loss])(model.apply(params, rows.x), rows.y)
+    return jnp.sum(rows.weight * values), jnp.sum(rows.weight)
+
+
+def parted(
+    y: np.ndarray, description: Fit, order: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """The places of the training rows and of those held out, a like share of every class."""
+    count = round(description.holdout * len(y))
+    if count == 0:
+        return np.arange(len(y)), np.arange(0)
+    places = order.permutation(len(y))
+    if description.shape.classes is not None:
+        # sorted by class, every (1/share)-th row is held out
+        places = places[np.argsort(y[places], kind="stable")]
+    chosen = np.zeros(len(y), bool)
+    chosen[((np.arange(count) + order.random()) * len(y) / count).astype(int)] = True
+    return places[~chosen], places[chosen]
+
+
+def shuffled(
+    order: np.random.Generator, places: np.ndarray, batch: int, rows: int
+) -> Int[np.ndarray, "most batch"]:
+    """The rows of each batch of an epoch; what is unfilled points at the last, empty row."""
+    most = -(-rows // batch)
+    filled = np.full(most * batch, rows - 1, np.int32)
+    filled[: len(places)] = order.permutation(places)
+    return filled.reshape(most, batch)
+
+
+def filled(places: np.ndarray, rows: int) -> Int[np.ndarray, " blocks"]:
+    """`places`, filled up to whole blocks with the last, empty row."""
+    result = np.full(-(-len(places) // BLOCK) * BLOCK, rows - 1, np.int32)
+    result[: len(places)] = places
+    return result
+
+
+def held(rows: Rows) -> Held:
+    """The rows in arrays of a rounded size, of which at least the last row is empty."""
+    count, n = rows.x.shape
+    x = np.zeros((rounded(count + 1), -(-n // COLUMNS) * COLUMNS), np.float32)
+    x[:count, :n] = rows.x
+    y = np.zeros(len(x), rows.y.dtype)
+    weight = np.zeros(len(x), np.float32)
+    y[:count], weight[:count] = rows.y, rows.weight
+    return Held(jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight))
+
+
+def rounded(count: int) -> int:
+    """The next of 8, 12, 16, 24, 32, 48, ...: at most half as many again."""
+    power = 8
+    while power < count:
+        if 3 * power // 2 >= count:
+            return 3 * power // 2
+        power *= 2
+    return power
+
+
+def padded_layers(layers: Network) -> Layers:
+    """Parameters whose first layer also reads the columns that fill up, with weight zero."""
+    (weight, bias), *rest = layers
+    extra = -weight.shape[0] % COLUMNS
+    first = Layer(jnp.asarray(np.pad(weight, ((0, extra), (0, 0)))), jnp.asarray(bias))
+    return Layers((first, *(Layer(jnp.asarray(w), jnp.asarray(b)) for w, b in rest)))
+
+
+def _started(description: Fit, training: Training, seed: int, start: Any) -> State:
+    if start is None:
+        layers = _init(description.model, description.shape, jr.key(seed)).layers
+        start = [(np.asarray(w), np.asarray(b)) for w, b in layers]
+    params = padded_layers(start)
+    return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _init(model: MLP, shape: Shape, key: Any) -> Layers:
+    return model.init(key, shape)
+
+
+@jax.jit
+def _chosen(improves: Array, new: PyTree, old: PyTree) -> PyTree:
+    return jax.tree.map(
+        lambda a, b: jnp.where(improves.reshape(-1, *[1] * (a.ndim - 1)), a, b), new, old
+    )

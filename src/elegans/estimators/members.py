@@ -1,0 +1,109 @@
+"""The networks of an ensemble: who trains them, and what they say together.
+
+On one process they train one after the other with a bar that moves an epoch at a time; on several,
+through joblib as elsewhere in scikit-learn, it moves a network at a time. Which process trains a
+network does not change it. JAX is imported where it is first needed.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from jaxtyping import Float
+from joblib import Parallel, delayed, effective_n_jobs
+
+from elegans.estimators.table import Rows
+
+if TYPE_CHECKING:
+    from elegans.estimators.fitting import Fit, Member, Network
+
+FEW = 20  # rows: with fewer, none are held out
+WARMUP = 50  # steps in which the learning rate rises
+
+
+def train(
+    estimator: Any,
+    rows: Rows,
+    seeds: list[int],
+    loss: str,
+    classes: int | None,
+    starts: "list[Network] | None",
+) -> "list[Member]":
+    """A trained network for each seed, in the order of the seeds."""
+    from elegans.estimators import fitting
+
+    plan = described(estimator, rows, loss, classes)
+    jobs = min(effective_n_jobs(estimator.n_jobs), len(seeds))
+    if jobs == 1:
+        with bar(estimator, len(seeds) * plan.epochs) as tick:
+            return fitting.fit(plan, rows, seeds, starts, tick)
+    work = Parallel(n_jobs=jobs, return_as="generator")(
+        delayed(fitting.fit)(plan, rows, [seed], starts[i : i + 1] if starts else None)
+        for i, seed in enumerate(seeds)
+    )
+    found = []
+    with bar(estimator, len(seeds)) as tick:
+        for part in work:
+            found += part
+            tick(len(part))
+    return found
+
+
+def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fit":
+    """The fit that an estimator's parameters ask for."""
+    from elegans.estimators.fitting import Fit, Shape
+    from elegans.inits import Sparse, Uniform
+    from elegans.models.mlp import MLP
+    from elegans.training.recipe import Training
+
+    features = rows.x.shape[1]
+    sparsity = estimator.init_sparsity
+    start = Uniform() if sparsity is None else Sparse(min(int(sparsity), features))
+    holds_out = estimator.early_stopping and len(rows.y) >= FEW
+    return Fit(
+        model=MLP(width=int(estimator.width), depth=int(estimator.depth), init=start),
+        training=Training(
+            loss=loss,
+            optimizer="adamw",
+            learning_rate=float(estimator.learning_rate),
+            weight_decay=float(estimator.weight_decay),
+            batch=int(estimator.batch_size),
+            schedule="cosine",
+            warmup=WARMUP,
+        ),
+        shape=Shape(features, classes),
+        epochs=int(estimator.epochs),
+        holdout=float(estimator.validation_fraction) if holds_out else 0.0,
+        patience=int(estimator.patience) if holds_out else int(estimator.epochs),
+    )
+
+
+def outputs(network: "Network", x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, "..."]:
+    """What a network computes at each row."""
+    from elegans.estimators import fitting
+
+    return fitting.outputs(network, x)
+
+
+def probabilities(output: Float[np.ndarray, "..."]) -> Float[np.ndarray, "rows classes"]:
+    """Class probabilities from log odds, or from a logit a class."""
+    logits = np.asarray(output, np.float64)
+    if logits.ndim == 1:
+        logits = np.stack([np.zeros_like(logits), logits], axis=1)
+    odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return odds / odds.sum(axis=1, keepdims=True)
+
+
+@contextmanager
+def bar(estimator: Any, total: int) -> Iterator[Callable[[int], None]]:
+    """A function to call at each step of a progress bar, which is shown if asked for."""
+    if not estimator.verbose:
+        yield lambda count: None
+        return
+    from rich.progress import Progress
+
+    with Progress() as progress:
+        line = progress.add_task(type(estimator).__name__, total=total)
+        yield lambda count: progress.advance(line, count)
+        progress.update(line, completed=total)

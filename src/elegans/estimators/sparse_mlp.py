@@ -1,0 +1,408 @@
+"""Wide, sparsely started MLPs for tables, as scikit-learn estimators.
+
+The Pareto paper (section 4.2) finds that on small tables wide networks whose neurons at first read
+two features each generalise better than standard ones. Here that is one line:
+`SparseMLPClassifier().fit(X, y)`. docs/tabular.md says when to use it and how the defaults came
+about. JAX is imported by the first fit or prediction, not with this module.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from jaxtyping import Float, Int, Num
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from elegans import checks
+from elegans.estimators import members, saving
+from elegans.estimators.table import (
+    Ranks,
+    Scale,
+    check_values,
+    check_variation,
+    column_names,
+    distinct,
+    ranks_of,
+    scale_of,
+    unscaled,
+)
+
+CONSTANT_COLUMNS = ("refuse", "ignore")
+SCALINGS: dict[str | None, Callable[..., Scale | Ranks]] = {
+    "quantile": ranks_of,
+    "standard": scale_of,
+    None: unscaled,
+}
+
+
+class SparseMLP(BaseEstimator):
+    """What the classifier and the regressor share."""
+
+    _kept: tuple[str, ...] = ("feature_names_in_",)
+    networks_: list[list[tuple[np.ndarray, np.ndarray]]]
+    scale_: Scale | Ranks
+
+    def __init__(
+        self,
+        *,
+        width: int = 256,
+        depth: int = 2,
+        init_sparsity: int | None = 2,
+        ensemble: int = 8,
+        epochs: int = 60,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.15,
+        patience: int = 15,
+        scaling: str | None = "quantile",
+        constant_columns: str = "refuse",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.width = width
+        self.depth = depth
+        self.init_sparsity = init_sparsity
+        self.ensemble = ensemble
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.scaling = scaling
+        self.constant_columns = constant_columns
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        """Refuses parameters that mean nothing, before anything is computed."""
+        checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
+        checks.whole(self, "depth", self.depth, low=1, what="counts the hidden layers")
+        checks.whole(self, "ensemble", self.ensemble, low=1, what="counts the networks")
+        checks.whole(self, "epochs", self.epochs, low=1, what="counts the passes over the rows")
+        checks.whole(self, "batch_size", self.batch_size, low=1, what="counts the rows of a step")
+        checks.whole(self, "patience", self.patience, low=1, what="counts epochs")
+        if self.init_sparsity is not None:
+            what = "counts the features that a neuron reads at the start (None: all)"
+            checks.whole(self, "init_sparsity", self.init_sparsity, low=1, what=what)
+        rate = "multiplies the gradient"
+        checks.number(self, "learning_rate", self.learning_rate, low=0, what=rate)
+        checks.number(self, "weight_decay", self.weight_decay, low=0, what="multiplies the weights")
+        share = "is the share of the rows that are held out"
+        checks.number(
+            self, "validation_fraction", self.validation_fraction, low=0, high=0.9, what=share
+        )
+        checks.choice(self, "scaling", self.scaling, SCALINGS)
+        checks.choice(self, "constant_columns", self.constant_columns, CONSTANT_COLUMNS)
+
+    def _check_table(self, x: Float[np.ndarray, "rows n"]) -> None:
+        """Refuses values that nothing can be learnt from, naming their columns."""
+        names = column_names(self)
+        check_values(type(self).__name__, x, names)
+        if self.constant_columns == "refuse":
+            check_variation(type(self).__name__, x, names)
+
+    def _train(
+        self,
+        x: Float[np.ndarray, "rows n"],
+        y: Num[np.ndarray, " rows"],
+        weight: Float[np.ndarray, " rows"],
+        loss: str,
+        classes: int | None,
+    ) -> None:
+        """Trains the networks on checked rows and sets what the fit is known by."""
+        starts = self.networks_ if self._continues() else None
+        if starts is None:
+            self.scale_ = SCALINGS[self.scaling](x, weight)
+        rows = distinct(self.scale_(x), y, weight)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.ensemble)
+        trained = members.train(self, rows, [int(seed) for seed in seeds], loss, classes, starts)
+        self.networks_ = [member.layers for member in trained]
+        self.n_epochs_ = np.array([member.epochs for member in trained])
+        self.loss_curves_ = [member.loss for member in trained]
+        self.validation_curves_ = [member.holdout_loss for member in trained]
+
+    def _continues(self) -> bool:
+        """Whether this fit goes on from the last one."""
+        if not (self.warm_start and hasattr(self, "networks_")):
+            return False
+        first, _ = self.networks_[0][0]
+        found = (len(self.networks_), len(self.networks_[0]) - 1, *first.shape)
+        asked = (self.ensemble, self.depth, self.n_features_in_, self.width)
+        if found != asked:
+            raise ValueError(
+                f"{type(self).__name__}: warm_start goes on with the fitted networks, of which "
+                "ensemble, depth, number of features and width are "
+                f"{found}; got {asked}. Set warm_start=False to start anew."
+            )
+        return True
+
+    def _outputs(self, X: object) -> Iterator[Float[np.ndarray, "..."]]:
+        """What each network computes at each row of `X`."""
+        check_is_fitted(self)
+        x = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        check_values(type(self).__name__, x, column_names(self))
+        z = self.scale_(x)
+        return (members.outputs(layers, z) for layers in self.networks_)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the fitted estimator to one file, without pickle.
+
+        A generator given as `random_state` is not kept; a number is.
+        """
+        check_is_fitted(self)
+        arrays = {f"scale_{i}": array for i, array in enumerate(self.scale_)}
+        for i, layers in enumerate(self.networks_):
+            for j, (weight, bias) in enumerate(layers):
+                arrays |= {f"weight_{i}_{j}": weight, f"bias_{i}_{j}": bias}
+            arrays[f"loss_{i}"] = self.loss_curves_[i]
+            arrays[f"validation_{i}"] = self.validation_curves_[i]
+        arrays["n_epochs"] = self.n_epochs_
+        for name in self._kept:
+            if hasattr(self, name):
+                arrays[name] = saving.without_objects(name, np.asarray(getattr(self, name)))
+        parameters = saving.listed(self.get_params(deep=False))
+        header = {
+            "class": type(self).__name__,
+            "parameters": parameters,
+            "scale": type(self.scale_).__name__,
+            "layers": len(self.networks_[0]),
+        }
+        saving.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """The fitted estimator that `save` wrote."""
+        header, arrays = saving.read(path)
+        if header["class"] != cls.__name__:
+            raise ValueError(
+                f"{cls.__name__}.load: {str(path)!r} holds a {header['class']}; "
+                f"load it with {header['class']}.load."
+            )
+        estimator = cls(**saving.unlisted(header["parameters"]))
+        scale: Any = {"Scale": Scale, "Ranks": Ranks}[header["scale"]]
+        estimator.scale_ = scale(*(arrays[f"scale_{i}"] for i in range(len(scale._fields))))
+        estimator.n_epochs_ = arrays["n_epochs"]
+        count = range(len(estimator.n_epochs_))
+        estimator.networks_ = [
+            [(arrays[f"weight_{i}_{j}"], arrays[f"bias_{i}_{j}"]) for j in range(header["layers"])]
+            for i in count
+        ]
+        estimator.loss_curves_ = [arrays[f"loss_{i}"] for i in count]
+        estimator.validation_curves_ = [arrays[f"validation_{i}"] for i in count]
+        estimator.n_features_in_ = estimator.networks_[0][0][0].shape[0]
+        for name in cls._kept:
+            if name in arrays:
+                setattr(estimator, name, arrays[name])
+        return estimator
+
+
+class SparseMLPClassifier(ClassifierMixin, SparseMLP):
+    """A classifier for tables: an ensemble of wide MLPs with a sparse, axis-aligned start.
+
+    A fit depends on the rows and their weights, not on their order, and with a `random_state` on
+    nothing else: a row of weight two is the same as the row twice.
+
+    Parameters
+    ----------
+    width, depth : int
+        Neurons in each hidden layer, and hidden layers.
+    init_sparsity : int or None
+        Features that each neuron reads at the start; None is PyTorch's dense start. With fewer
+        features, all of them.
+    ensemble : int
+        Networks, from different starts; their probabilities are averaged.
+    epochs : int
+        Passes over the rows, at most.
+    batch_size : int
+        Rows of a step.
+    learning_rate, weight_decay : float
+        Of AdamW; the rate falls to zero along a cosine.
+    early_stopping : bool
+        Whether each network holds out rows of its own, keeps its weights of the epoch that was best
+        on them, and stops after `patience` epochs without a better one.
+    validation_fraction : float
+        The share of the rows that a network holds out, a like share of each class.
+    patience : int
+        Epochs without improvement after which a network stops.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, as elsewhere in scikit-learn.
+    scaling : "quantile", "standard" or None
+        How columns are standardised: by the normal quantiles of their ranks, which units and
+        outliers do not touch; to mean zero and variance one; or not at all.
+    constant_columns : "refuse" or "ignore"
+        What to do about a column with a single value.
+    warm_start : bool
+        Whether a second `fit` goes on with the weights of the first.
+    n_jobs : int or None
+        Processes that share the networks out; None is one, -1 all cores.
+    random_state : int, RandomState or None
+        Where the starts and the order of rows come from.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels.
+    networks_ : list
+        The weights of each network: a list of (weight, bias) from input to output.
+    n_epochs_ : array
+        The epochs that each network's weights were trained for.
+    loss_curves_, validation_curves_ : list of array
+        Each network's mean loss on its training and on its held-out rows, by epoch.
+    """
+
+    _kept = ("feature_names_in_", "classes_")
+
+    def __init__(
+        self,
+        *,
+        width: int = 256,
+        depth: int = 2,
+        init_sparsity: int | None = 2,
+        ensemble: int = 8,
+        epochs: int = 60,
+        batch_size: int = 128,
+        learning_rate: float = 1e-3,
+        weight_decay: float = 0.0,
+        early_stopping: bool = True,
+        validation_fraction: float = 0.15,
+        patience: int = 15,
+        class_weight: Any = None,
+        scaling: str | None = "quantile",
+        constant_columns: str = "refuse",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            width=width,
+            depth=depth,
+            init_sparsity=init_sparsity,
+            ensemble=ensemble,
+            epochs=epochs,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            weight_decay=weight_decay,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            patience=patience,
+            scaling=scaling,
+            constant_columns=constant_columns,
+            warm_start=warm_start,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.class_weight = class_weight
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
+        """Trains the ensemble."""
+        self._check_parameters()
+        x, labels = validate_data(
+            self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
+        )
+        check_classification_targets(labels)
+        self._check_table(x)
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        classes, codes = np.unique(labels, return_inverse=True)
+        self._check_classes(classes, codes, weight)
+        weight = weight * self._class_weights(classes, codes, weight)[codes]
+        self.classes_ = classes
+        if len(classes) == 2:
+            self._train(x, 2.0 * codes - 1.0, weight, "logistic", None)
+        else:
+            self._train(x, codes, weight, "cross-entropy", len(classes))
+        return self
+
+    def _check_classes(
+        self, classes: np.ndarray, codes: Int[np.ndarray, " rows"], weight: np.ndarray
+    ) -> None:
+        """Refuses labels of one class, and other classes than those of a fit to go on with."""
+        counts = len(np.unique(codes[weight > 0]))
+        if counts < 2:
+            raise ValueError(
+                f"{type(self).__name__}: a classifier needs two classes or more; y has {counts} "
+                f"class among the rows of positive weight, of {len(classes)} in all."
+            )
+        if self._continues() and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}: warm_start goes on with the classes {self.classes_!r}; "
+                f"y has {classes!r}. Set warm_start=False to start anew."
+            )
+
+    def _class_weights(
+        self, classes: np.ndarray, codes: Int[np.ndarray, " rows"], weight: np.ndarray
+    ) -> Float[np.ndarray, " classes"]:
+        """The weight of each class; "balanced" ones make all classes weigh the same."""
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            total = np.bincount(codes, weights=weight, minlength=len(classes))
+            return total.sum() / (len(classes) * np.maximum(total, np.finfo(float).tiny))
+        return compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+
+    def predict_proba(self, X: object) -> Float[np.ndarray, "rows classes"]:
+        """The probability of each class at each row, averaged over the networks."""
+        return np.mean([members.probabilities(output) for output in self._outputs(X)], axis=0)
+
+    def decision_function(self, X: object) -> Float[np.ndarray, "..."]:
+        """The log odds of the second class, or the log probability of each if there are more."""
+        probability = np.clip(self.predict_proba(X), np.finfo(float).tiny, 1.0)
+        logs = np.log(probability)
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def predict(self, X: object) -> np.ndarray:
+        """The likeliest class of each row."""
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[likeliest]
+
+
+class SparseMLPRegressor(RegressorMixin, SparseMLP):
+    """A regressor for tables: an ensemble of wide MLPs with a sparse, axis-aligned start.
+
+    It learns the standardised target by least squares, and predicts the mean of the networks.
+    Parameters and attributes are those of `SparseMLPClassifier`, without classes.
+    """
+
+    _kept = ("feature_names_in_", "target_")
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
+        """Trains the ensemble."""
+        self._check_parameters()
+        x, target = validate_data(
+            self,
+            X,
+            y,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            y_numeric=True,
+        )
+        target = np.asarray(target, np.float64)
+        self._check_table(x)
+        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        if not weight.any():
+            raise ValueError(f"{type(self).__name__}: every sample_weight is zero.")
+        if not self._continues():
+            self.target_ = np.stack(scale_of(target[:, None], weight))
+        scaled = Scale(*self.target_)(target[:, None])[:, 0]
+        self._train(x, scaled, weight, "square", None)
+        return self
+
+    def predict(self, X: object) -> Float[np.ndarray, " rows"]:
+        """The predicted target of each row."""
+        mean = np.mean([output.astype(np.float64) for output in self._outputs(X)], axis=0)
+        return Scale(*self.target_).inverse(mean[:, None])[:, 0]
