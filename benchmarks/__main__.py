@@ -8,7 +8,7 @@ import sys
 import benchmarks
 from benchmarks.line import table
 
-NOT_BENCHMARKS = ("__main__", "breakdown", "line")
+NOT_BENCHMARKS = ("__main__", "breakdown", "defaults", "line")
 
 
 def names() -> list[str]:

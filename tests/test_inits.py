@@ -68,6 +68,16 @@ def test_sparse_neurons_read_s_inputs_with_weight_one():
     assert abs(c[0]) <= WIDTH**-0.5
 
 
+def test_sparse_signs_have_the_variance_of_the_default_start():
+    (weight, bias), (u, _) = start(inits.SparseSigns(3))
+    np.testing.assert_array_equal((weight != 0).sum(0), 3)
+    np.testing.assert_allclose(np.abs(weight[weight != 0]), 1 / 3)
+    assert abs(np.sign(weight).sum()) < 5 * (3 * WIDTH) ** 0.5
+    np.testing.assert_allclose((weight**2).sum(0), 1 / 3, rtol=1e-6)
+    assert_moments(bias, 0, 1 / N / 3)
+    assert_moments(u, 0, 1 / WIDTH / 3)
+
+
 def assert_mirrored(layers):
     """The second half repeats the first with opposite signs, so that the network is zero."""
     (weight, bias), (u, c) = layers
@@ -145,6 +155,7 @@ def test_a_mirrored_network_computes_zero_at_the_start(init):
         (inits.SymmetricSparse(3), {"task": Parity(N, 3)}, r"even number of relevant.*k = 3"),
         (inits.SymmetricSparse(3), {"task": Parity(N, 2)}, r"empty at k = 2. Use complete=True"),
         (inits.Sparse(41), {}, r"s counts the ones.*1\.\.40; got 41"),
+        (inits.SparseSigns(41), {}, r"s counts the inputs.*1\.\.40; got 41"),
         (inits.PerturbedSparse(2, 0.5), {}, r"epsilon lies strictly between.*got 0.5"),
     ],
 )

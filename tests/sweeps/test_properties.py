@@ -66,6 +66,7 @@ FIELDS = {
     "Gaussian": {},
     "Sign": {"c": MAYBE},
     "Sparse": {"s": ONES},
+    "SparseSigns": {"s": ONES},
     "SymmetricSparse": {"s": ONES, "complete": st.booleans()},
     "PerturbedSparse": {"s": ONES, "epsilon": st.none() | st.floats(0, 0.1)},
     "SymmetricSign": {},

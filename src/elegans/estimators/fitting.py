@@ -26,6 +26,8 @@ from elegans.training.program import State, Structure
 from elegans.training.recipe import Training
 
 BLOCK = 256  # rows predicted at once
+SMALLEST_BATCH = 16  # unless a smaller one is asked for
+STEPS = 8  # of an epoch at least, as long as batches are larger than that
 COLUMNS = 8  # inputs are rounded up to a multiple of this
 Watch = Callable[[int], None]  # called with the number of members that have seen an epoch
 Network = list[tuple[np.ndarray, np.ndarray]]  # (weight, bias) of each layer, input to output
@@ -67,9 +69,14 @@ class Fit:
     patience: int = 1
 
     def recipe(self, rows: int) -> Training:
-        """The recipe for so many training rows: its batch, and the steps of all epochs."""
+        """The recipe for so many training rows: its batch, and the steps of all epochs.
+
+        A small table takes smaller batches, a power of two, so that an epoch has eight steps.
+        """
         assert self.training.batch is not None
-        batch = min(self.training.batch, rounded(rows))
+        batch = min(
+            self.training.batch, max(SMALLEST_BATCH, 2 ** (rows // STEPS).bit_length() // 2)
+        )
         steps = self.epochs * -(-rows // batch)
         warmup = min(int(self.training.warmup), steps // 10)
         return replace(self.training, batch=batch, steps=steps, warmup=warmup)
@@ -304,8 +311,8 @@ def held(rows: Rows) -> Held:
 
 
 def rounded(count: int) -> int:
-    """The next of 8, 12, 16, 24, 32, 48, ...: at most half as many again."""
-    power = 8
+    """The next of 64, 96, 128, 192, 256, ...: larger tables grow by half at most."""
+    power = 64
     while power < count:
         if 3 * power // 2 >= count:
             return 3 * power // 2

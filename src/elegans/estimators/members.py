@@ -53,13 +53,13 @@ def train(
 def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fit":
     """The fit that an estimator's parameters ask for."""
     from elegans.estimators.fitting import Fit, Shape
-    from elegans.inits import Sparse, Uniform
+    from elegans.inits import SparseSigns, Uniform
     from elegans.models.mlp import MLP
     from elegans.training.recipe import Training
 
     features = rows.x.shape[1]
     sparsity = estimator.init_sparsity
-    start = Uniform() if sparsity is None else Sparse(min(int(sparsity), features))
+    start = Uniform() if sparsity is None else SparseSigns(min(int(sparsity), features))
     holds_out = estimator.early_stopping and len(rows.y) >= FEW
     return Fit(
         model=MLP(width=int(estimator.width), depth=int(estimator.depth), init=start),

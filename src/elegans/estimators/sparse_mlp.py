@@ -8,10 +8,10 @@ about. JAX is imported by the first fit or prediction, not with this module.
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int, Num
+from jaxtyping import Float, Int
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
@@ -22,6 +22,7 @@ from elegans import checks
 from elegans.estimators import members, saving
 from elegans.estimators.table import (
     Ranks,
+    Rows,
     Scale,
     check_values,
     check_variation,
@@ -47,6 +48,7 @@ class SparseMLP(BaseEstimator):
     networks_: list[list[tuple[np.ndarray, np.ndarray]]]
     scale_: Scale | Ranks
 
+    @checks.stores_anything
     def __init__(
         self,
         *,
@@ -55,12 +57,12 @@ class SparseMLP(BaseEstimator):
         init_sparsity: int | None = 2,
         ensemble: int = 8,
         epochs: int = 60,
-        batch_size: int = 128,
+        batch_size: int = 256,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.0,
         early_stopping: bool = True,
         validation_fraction: float = 0.15,
-        patience: int = 15,
+        patience: int = 20,
         scaling: str | None = "quantile",
         constant_columns: str = "refuse",
         warm_start: bool = False,
@@ -114,19 +116,12 @@ class SparseMLP(BaseEstimator):
         if self.constant_columns == "refuse":
             check_variation(type(self).__name__, x, names)
 
-    def _train(
-        self,
-        x: Float[np.ndarray, "rows n"],
-        y: Num[np.ndarray, " rows"],
-        weight: Float[np.ndarray, " rows"],
-        loss: str,
-        classes: int | None,
-    ) -> None:
+    def _train(self, rows: Rows, loss: str, classes: int | None) -> None:
         """Trains the networks on checked rows and sets what the fit is known by."""
         starts = self.networks_ if self._continues() else None
         if starts is None:
-            self.scale_ = SCALINGS[self.scaling](x, weight)
-        rows = distinct(self.scale_(x), y, weight)
+            self.scale_ = SCALINGS[self.scaling](rows.x, rows.weight)
+        rows = rows._replace(x=self.scale_(rows.x))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.ensemble)
         trained = members.train(self, rows, [int(seed) for seed in seeds], loss, classes, starts)
         self.networks_ = [member.layers for member in trained]
@@ -183,7 +178,7 @@ class SparseMLP(BaseEstimator):
         saving.write(path, header, arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path) -> Any:
         """The fitted estimator that `save` wrote."""
         header, arrays = saving.read(path)
         if header["class"] != cls.__name__:
@@ -227,7 +222,8 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
     epochs : int
         Passes over the rows, at most.
     batch_size : int
-        Rows of a step.
+        Rows of a step, at most: a small table is divided into at least eight steps an epoch, as
+        long as they have sixteen rows.
     learning_rate, weight_decay : float
         Of AdamW; the rate falls to zero along a cosine.
     early_stopping : bool
@@ -267,6 +263,7 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
 
     _kept = ("feature_names_in_", "classes_")
 
+    @checks.stores_anything
     def __init__(
         self,
         *,
@@ -275,12 +272,12 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         init_sparsity: int | None = 2,
         ensemble: int = 8,
         epochs: int = 60,
-        batch_size: int = 128,
+        batch_size: int = 256,
         learning_rate: float = 1e-3,
         weight_decay: float = 0.0,
         early_stopping: bool = True,
         validation_fraction: float = 0.15,
-        patience: int = 15,
+        patience: int = 20,
         class_weight: Any = None,
         scaling: str | None = "quantile",
         constant_columns: str = "refuse",
@@ -310,7 +307,7 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         )
         self.class_weight = class_weight
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "SparseMLPClassifier":
         """Trains the ensemble."""
         self._check_parameters()
         x, labels = validate_data(
@@ -324,9 +321,9 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         weight = weight * self._class_weights(classes, codes, weight)[codes]
         self.classes_ = classes
         if len(classes) == 2:
-            self._train(x, 2.0 * codes - 1.0, weight, "logistic", None)
+            self._train(distinct(x, 2.0 * codes - 1.0, weight), "logistic", None)
         else:
-            self._train(x, codes, weight, "cross-entropy", len(classes))
+            self._train(distinct(x, codes, weight), "cross-entropy", len(classes))
         return self
 
     def _check_classes(
@@ -379,7 +376,7 @@ class SparseMLPRegressor(RegressorMixin, SparseMLP):
 
     _kept = ("feature_names_in_", "target_")
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> Self:
+    def fit(self, X: object, y: object, sample_weight: object = None) -> "SparseMLPRegressor":
         """Trains the ensemble."""
         self._check_parameters()
         x, target = validate_data(
@@ -396,10 +393,11 @@ class SparseMLPRegressor(RegressorMixin, SparseMLP):
         weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
         if not weight.any():
             raise ValueError(f"{type(self).__name__}: every sample_weight is zero.")
+        rows = distinct(x, target, weight)
         if not self._continues():
-            self.target_ = np.stack(scale_of(target[:, None], weight))
-        scaled = Scale(*self.target_)(target[:, None])[:, 0]
-        self._train(x, scaled, weight, "square", None)
+            self.target_ = np.stack(scale_of(rows.y[:, None], rows.weight))
+        scaled = Scale(*self.target_)(rows.y[:, None])[:, 0]
+        self._train(rows._replace(y=scaled), "square", None)
         return self
 
     def predict(self, X: object) -> Float[np.ndarray, " rows"]:

@@ -5,13 +5,9 @@ is told from the training data, where a single 0 decides. Two labels that are no
 as 0/1 in their sorted order.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 from jaxtyping import Bool, Float, UInt64
 
-Constructor = TypeVar("Constructor", bound=Callable[..., None])
 EXAMPLES = 3  # of wrong values, shown in a refusal
 
 
@@ -56,9 +52,3 @@ def pack_columns(bits: Bool[np.ndarray, "rows n"]) -> UInt64[np.ndarray, "n word
     padded = np.zeros((n, -(-rows // 64) * 64), dtype=bool)
     padded[:, :rows] = bits.T
     return np.packbits(padded, axis=1, bitorder="little").view(np.uint64)
-
-
-def stores_anything(constructor: Constructor) -> Constructor:
-    """Exempts an estimator's constructor from checks: by scikit-learn's rules, `fit` refuses."""
-    constructor.__no_type_check__ = True  # type: ignore[attr-defined]
-    return constructor

@@ -7,7 +7,8 @@ example. Rows are packed 64 bits to a word and reduced eight columns at a time.
 import numpy as np
 from jaxtyping import UInt64
 
-from elegans.learners.bits import pack_columns, stores_anything
+from elegans import checks
+from elegans.learners.bits import pack_columns
 from elegans.learners.search import ParityClassifier
 
 
@@ -33,7 +34,7 @@ class GaussianElimination(ParityClassifier):
         Whether `support_` is the only one that fits.
     """
 
-    @stores_anything
+    @checks.stores_anything
     def __init__(self, *, signed: bool = False) -> None:
         self.signed = signed
 

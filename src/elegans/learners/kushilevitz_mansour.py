@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
-from elegans.learners.bits import stores_anything, true_bits
+from elegans.learners.bits import true_bits
 from elegans.learners.low_degree import LowDegreeClassifier
 from elegans.learners.search import ParityClassifier
 
@@ -142,7 +142,7 @@ class KushilevitzMansour(ParityClassifier):
         The fitted weak learner.
     """
 
-    @stores_anything
+    @checks.stores_anything
     def __init__(
         self,
         estimator: BaseEstimator | None = None,

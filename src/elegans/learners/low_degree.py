@@ -15,7 +15,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
-from elegans.learners.bits import stores_anything
 from elegans.learners.monomials import (
     MonomialMap,
     monomial_count,
@@ -31,7 +30,7 @@ DIRECT = 2e9  # operations up to which least squares are solved without squaring
 class LowDegree(BaseEstimator):
     """What the regressor and the classifier share."""
 
-    @stores_anything
+    @checks.stores_anything
     def __init__(
         self,
         degree: int | str = 2,

@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
-from elegans.learners.bits import is_zero_one, label_bits, pack_columns, stores_anything, true_bits
+from elegans.learners.bits import is_zero_one, label_bits, pack_columns, true_bits
 
 # The checks of scikit-learn that fit real features, which a learner of parities refuses. It passes
 # all others; LowDegreeClassifier passes them all.
@@ -116,7 +116,7 @@ class ParitySearch(ParityClassifier):
         How many supports were tried.
     """
 
-    @stores_anything
+    @checks.stores_anything
     def __init__(
         self,
         k: int = 2,
