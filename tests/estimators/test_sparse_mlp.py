@@ -58,8 +58,8 @@ def test_a_sparse_parity_is_learnt_where_a_standard_network_fails():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it does not converge
         theirs = MLPClassifier(random_state=0).fit(x[train], y[train])
-    assert ours.score(x[test], y[test]) > 0.95
-    assert theirs.score(x[test], y[test]) < 0.8
+    assert ours.score(x[test], y[test]) > 0.99
+    assert theirs.score(x[test], y[test]) < 0.95
 
 
 def test_the_same_seed_gives_the_same_model_and_another_seed_another(table, fitted):
@@ -219,7 +219,8 @@ def test_degenerate_tables():
     with pytest.raises(ValueError, match=r"needs two classes or more; y has 1 class"):
         clone(network).fit(rng.normal(size=(10, 2)), np.zeros(10))
     one = rng.normal(size=(60, 1))
-    assert clone(network).fit(one, one[:, 0] > 0).score(one, one[:, 0] > 0) > 0.9
+    longer = clone(network).set_params(epochs=60)
+    assert longer.fit(one, one[:, 0] > 0).score(one, one[:, 0] > 0) > 0.9
     twins = np.repeat([[0.0, 1.0], [1.0, 0.0]], 30, axis=0)
     labels = np.repeat(["a", "b"], 30)
     assert clone(network).fit(twins, labels).score(twins, labels) == 1

@@ -44,7 +44,8 @@ class Scale(NamedTuple):
 
     def inverse(self, z: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, "rows n"]:
         """The values whose standardised form is `z`."""
-        return self.middle + (z * self.deviation + self.mean) * self.half
+        half = np.where(np.isinf(self.half), 0.0, self.half)
+        return self.middle + (z * self.deviation + self.mean) * half
 
 
 class Ranks(NamedTuple):
@@ -77,7 +78,7 @@ def distinct(
 def scale_of(x: Float[np.ndarray, "rows n"], weight: Float[np.ndarray, " rows"]) -> Scale:
     """The scale on which the weighted rows are standardised; a constant column becomes zero."""
     low, high = x.min(axis=0), x.max(axis=0)
-    half = np.where(high > low, high / 2 - low / 2, 1.0)
+    half = np.where(high > low, high / 2 - low / 2, np.inf)  # a constant spans nothing: zero
     raw = Scale(low / 2 + high / 2, half, np.zeros_like(half), np.ones_like(half))
     spanned = raw(x)
     mean = np.average(spanned, axis=0, weights=weight)
