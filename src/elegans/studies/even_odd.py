@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from elegans.models import AttentionOnly, MinimalInduction
-from elegans.studies.induction_runs import AttentionMasses, Recipe, runs_of
+from elegans.studies.induction_runs import AttentionMasses, Recipe, Watched, runs_of
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.run import Run, run
 from elegans.tasks import MarkovChains
 from elegans.theory import induction
 from elegans.training.recipe import Training
@@ -39,28 +38,27 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Takes the two steps, trains both models, and compares; options of sweeps are ignored."""
+    """Takes the two steps, trains both models, and compares; options are those of `Sweep.run`."""
     task = MarkovChains(2, settings.length)
     exact = induction.two_steps(settings.length, settings.start, settings.rate)
-    measured = [first_steps(task, settings, seed) for seed in range(settings.seeds)]
+    measured = first_steps(task, settings, **options)
     table = pd.concat([steps_table(exact, run) for run in measured], ignore_index=True)
     minimal = runs_of(
         Experiment(task, MinimalInduction(), settings.minimal.training()),
         range(settings.seeds),
         {"position": position},
+        **options,
     )
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
     transformer = runs_of(
         Experiment(task, model, settings.transformer.training()),
         range(settings.seeds),
         {"masses": AttentionMasses(model)},
+        **options,
     )
     longer = pd.concat(
-        [encodings("minimal", run, np.asarray(run.probes["position"])) for run in minimal]
-        + [
-            encodings("transformer", run, np.asarray(run.probes["masses"]["encoding"]))
-            for run in transformer
-        ],
+        [encodings("minimal", run, run.probes["position"]) for run in minimal]
+        + [encodings("transformer", run, run.probes["masses.encoding"]) for run in transformer],
         ignore_index=True,
     )
     return Result(
@@ -84,8 +82,8 @@ def weight(params: Any, initial: Any, task: Any, key: Any) -> Any:
     return params.weight
 
 
-def first_steps(task: MarkovChains, settings: Settings, seed: int) -> Run:
-    """Two steps with the margin loss, both parameters kept at each."""
+def first_steps(task: MarkovChains, settings: Settings, **options: Any) -> list[Watched]:
+    """Two steps with the margin loss from every seed, both parameters kept at each."""
     training = Training(
         loss="margin",
         learning_rate=settings.rate,
@@ -95,12 +93,13 @@ def first_steps(task: MarkovChains, settings: Settings, seed: int) -> Run:
         test_samples=250,
     )
     model = MinimalInduction(weight=settings.start, position=settings.start)
-    return run(Experiment(task, model, training), seed, probes=[position, weight])
+    probes = {"position": position, "weight": weight}
+    return runs_of(Experiment(task, model, training), range(settings.seeds), probes, **options)
 
 
-def steps_table(exact: tuple[induction.Weights, ...], run: Run) -> pd.DataFrame:
+def steps_table(exact: tuple[induction.Weights, ...], run: Watched) -> pd.DataFrame:
     """One row a step and position: $v_j$ as measured and as the population step gives it."""
-    seen = np.asarray(run.probes["position"])
+    seen = run.probes["position"]
     rows = [
         pd.DataFrame(
             {
@@ -116,7 +115,7 @@ def steps_table(exact: tuple[induction.Weights, ...], run: Run) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def encodings(name: str, run: Run, seen: np.ndarray) -> pd.DataFrame:
+def encodings(name: str, run: Watched, seen: np.ndarray) -> pd.DataFrame:
     """One row an evaluation and position."""
     steps, positions = run.history["step"].to_numpy(), np.arange(1, seen.shape[1] + 1)
     return pd.DataFrame(
@@ -141,13 +140,13 @@ def check(
     table: pd.DataFrame,
     longer: pd.DataFrame,
     exact: tuple[induction.Weights, ...],
-    measured: list[Run],
+    measured: list[Watched],
     settings: Settings,
 ) -> tuple[Claim, ...]:
     """Lemma 8.4, its numbers, and the pattern that it explains."""
     last = table[table["step"] == 2]
     leaders = last.loc[last.groupby("seed")["v"].idxmax(), "position"]
-    moved = np.mean([np.asarray(run.probes["weight"])[1] for run in measured], axis=0)
+    moved = np.mean([run.probes["weight"][1] for run in measured], axis=0)
     moved = moved - settings.start
     ratio = float(np.mean(np.diag(moved)) / np.mean([moved[0, 1], moved[1, 0]]))
     bias = induction.diagonal_bias(settings.length)

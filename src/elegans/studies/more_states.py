@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from elegans.models import AttentionOnly
-from elegans.studies.induction_runs import Recipe, excess, levels, phases, shares, watched
+from elegans.studies.induction_runs import Recipe, excesses, levels, phases, shares, watched
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
 from elegans.tasks import MarkovChains
@@ -26,16 +26,15 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains two layers for each number of states; options of sweeps are ignored."""
+    """Trains two layers for each number of states; options are those of `Sweep.run`."""
     tables, found, claims = [], [], []
     for states in settings.states:
         task = MarkovChains(states, settings.length)
         model = AttentionOnly(2, 1, settings.dim, scale=0.5)
-        runs, table = watched(
-            Experiment(task, model, settings.recipe.training()), range(settings.seeds), STRATEGIES
-        )
+        experiment = Experiment(task, model, settings.recipe.training())
+        runs, table = watched(experiment, range(settings.seeds), STRATEGIES, **options)
         level = levels(task, STRATEGIES, 2048)
-        gaps = pd.Series([excess(run, "bigram", 2048).at_end for run in runs])
+        gaps = pd.Series([found.at_end for found in excesses(runs, "bigram", 2048)])
         claims.append(check(states, table, gaps, level))
         name = f"{states} states"
         tables.append(table.assign(model=name, states=states, theory=level["loss"]["bigram"]))

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from elegans.models import AttentionOnly
-from elegans.studies.induction_runs import Recipe, excess, levels, shares, watched
+from elegans.studies.induction_runs import Recipe, excesses, levels, shares, watched
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
 from elegans.tasks import MarkovChains
@@ -26,21 +26,19 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains every variant of position and hidden layer; options of sweeps are ignored."""
+    """Trains every variant of position and hidden layer; options are those of `Sweep.run`."""
     task = MarkovChains(2, settings.length)
     tables, ends = [], []
     for position, mlp in settings.variants:
         name = f"{position}{', hidden layer' if mlp else ''}"
         model = AttentionOnly(1, 1, settings.dim, position=position, mlp=mlp, scale=0.5)
-        runs, table = watched(
-            Experiment(task, model, settings.recipe.training()), range(settings.seeds), STRATEGIES
-        )
+        experiment = Experiment(task, model, settings.recipe.training())
+        runs, table = watched(experiment, range(settings.seeds), STRATEGIES, **options)
         tables.append(table.assign(model=name))
-        for run in runs:
-            above = excess(run, "unigram")
-            ends.append({"model": name, "seed": run.seed, **above._asdict()})
+        above = pd.DataFrame(excesses(runs, "unigram"))
+        ends.append(above.assign(model=name, seed=[run.seed for run in runs]))
     found = levels(task, STRATEGIES)
-    end = pd.DataFrame(ends)
+    end = pd.concat(ends, ignore_index=True)
     table = pd.concat(tables, ignore_index=True).assign(theory=found["loss"]["unigram"])
     return Result(
         study="one-layer-fails",

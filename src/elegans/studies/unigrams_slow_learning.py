@@ -55,7 +55,7 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains on both distributions from every seed; options of sweeps are ignored."""
+    """Trains on both distributions from every seed; options are those of `Sweep.run`."""
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
     priors = {
         "doubly stochastic": (DoublyStochastic(), 1.0),
@@ -68,6 +68,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
             Experiment(task, model, settings.recipe.training()),
             range(settings.seeds),
             {"elsewhere": Elsewhere(model)},
+            **options,
         )
         table = curves(runs, "elsewhere").assign(model=name)
         tables.append(table.assign(seen=share * table["examples"]))
