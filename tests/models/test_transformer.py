@@ -9,6 +9,7 @@ import pytest
 import elegans as el
 from elegans.models.attention import BLOCK, feature_attention, toeplitz, token_attention
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
 LONG = BLOCK + 7  # two blocks of queries
 
 

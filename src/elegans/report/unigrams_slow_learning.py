@@ -6,8 +6,9 @@ from matplotlib.figure import Figure
 from elegans.report import plots
 from elegans.report.induction_curves import level_lines
 from elegans.studies.study import Result
+from elegans.studies.unigrams_slow_learning import ADDED, ALONE, INSTEAD
 
-LINES = {"doubly stochastic": "tab:blue", "mixture": "tab:red"}
+LINES = {ALONE: "tab:blue", ADDED: "tab:red", INSTEAD: "tab:brown"}
 
 
 def draw(result: Result) -> Figure:
@@ -20,10 +21,11 @@ def draw(result: Result) -> Figure:
             for _, line in part.groupby("seed"):
                 axes.plot(line["seen"], line["loss"], color=colour, lw=0.5, alpha=0.4)
             middle = part.groupby("seen")["loss"].median()
-            axes.plot(middle.index, middle, color=colour, lw=2, label=str(name))
+            axes.plot(middle.index, middle, color=colour, lw=2, label=f"{name} (median)")
         level_lines(axes, result.data["levels"])
         axes.set(
-            title=f"Trained on {result.facts['states']} states, tested on the full distribution",
+            title=f"Trained on doubly stochastic chains of {result.facts['states']} states, "
+            "tested on the full distribution",
             xlabel="doubly stochastic sequences seen",
             ylabel="loss at the last position, nats",
         )
