@@ -147,7 +147,7 @@ def test_unigrams_slow_learning_only_if_with_them_it_arrives_later():
     def holds(alone, added, instead):
         curves = {"alone": alone, "with unigrams added": added, "with unigrams instead": instead}
         rows = [(name, 0, seen, loss) for name, curve in curves.items() for seen, loss in curve]
-        table = pd.DataFrame(rows, columns=["model", "seed", "seen", "loss"])
+        table = pd.DataFrame(rows, columns=["model", "seed", "seen", "divergence"])
         times = unigrams_slow_learning.arrivals(table.assign(step=table["seen"]), 0.5)
         return [claim.holds for claim in unigrams_slow_learning.check(times, 0.5)]
 
