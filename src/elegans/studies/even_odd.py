@@ -3,7 +3,8 @@ r"""Even and odd positions: what two gradient steps do to $v$ (thesis, Figures 8
 The minimal model is trained with the margin loss for two steps from $W = c 11^\top$, $v = c 1$, and
 compared with the exact population steps of `theory.induction`; then with cross-entropy for longer,
 and so is a transformer, whose effective positional encoding is watched. Positions count from one,
-as in the text: $v_2$ is the token before.
+as in the text: $v_2$ is the token before. The start $c$ is so small that no example reaches the
+margin within two steps, as the lemma assumes: $v$ is proportional to it, logits to its square.
 """
 
 from dataclasses import dataclass
@@ -31,7 +32,7 @@ class Settings:
     seeds: int
     minimal: Recipe
     transformer: Recipe
-    start: float = 0.01
+    start: float = 0.002
     rate: float = 0.06
     length: int = 100
     dim: int = 16
@@ -129,6 +130,11 @@ def encodings(name: str, run: Watched, seen: np.ndarray) -> pd.DataFrame:
     )
 
 
+def distance(part: pd.DataFrame, start: float) -> float:
+    """The largest difference from the theory, as a share of the largest change."""
+    return float((part["v"] - part["theory"]).abs().max() / (part["theory"] - start).abs().max())
+
+
 def alternation(longer: pd.DataFrame) -> pd.DataFrame:
     """How often the fourth position is above the third, by model."""
     grid = longer.pivot(index=["model", "seed", "step"], columns="position", values="v")
@@ -150,10 +156,7 @@ def check(
     moved = moved - settings.start
     ratio = float(np.mean(np.diag(moved)) / np.mean([moved[0, 1], moved[1, 0]]))
     bias = induction.diagonal_bias(settings.length)
-    first = table[table["step"] == 1]
-    off = float(
-        (first["v"] - first["theory"]).abs().max() / (first["theory"] - settings.start).max()
-    )
+    off = [distance(table[table["step"] == step], settings.start) for step in (1, 2)]
     even = alternation(longer[longer["step"] > 0])["v_4 > v_3"]
     ends = longer[longer["step"] == longer.groupby("model")["step"].transform("max")]
     top = ends.loc[ends.groupby(["model", "seed"])["v"].idxmax()].groupby("model")["position"]
@@ -173,10 +176,11 @@ def check(
             abs(ratio / bias - 1) < 0.1,
         ),
         Claim(
-            "The first step of v is the population's, which decays quadratically with position",
+            "Both steps of v are the population's: the first decays quadratically with position",
             "thesis, Lemma E.1",
-            f"largest difference {off:.1%} of the largest change",
-            off < 0.1,
+            f"largest difference {off[0]:.1%} of the largest change after one step, {off[1]:.1%} "
+            "after two",
+            max(off) < 0.1,
         ),
         Claim(
             "On the way even positions exceed odd ones, in the transformer too",
