@@ -69,7 +69,7 @@ STUDY = Study(
     name="more-states",
     reproduces="Thesis, Figure E.4: phases with more than two states",
     scales={
-        "quick": Scale(Settings(2, Recipe(1000, 5e-3), (4,), 100), "2 minutes"),
+        "quick": Scale(Settings(2, Recipe(1000, 5e-3), (4,), 100), "1 minute"),
         "laptop": Scale(Settings(3, Recipe(6000, 1e-3, 100), (3, 5, 8), 200), "1 hour"),
         "paper": Scale(
             Settings(10, Recipe(100_000, 3e-5, 200, schedule="constant"), (3, 5, 8), 200),
