@@ -10,12 +10,14 @@ from elegans.studies.study import Result
 def draw(result: Result) -> Figure:
     """A row a layer, a column a time: attention on the first tokens of one sequence."""
     heat = result.data["heat"]
+    tokens = heat.groupby("key")["token"].first().to_list()
+    places = range(len(tokens))
     steps, layers = sorted(heat["step"].unique()), sorted(heat["layer"].unique())
     with plots.look():
         made = plots.figure(3.0 * len(steps), 3.1 * len(layers))
         made.suptitle(
             f"Attention of seed 0 on the first {heat['query'].max() + 1} tokens of a sequence: "
-            "from a token (down) to itself and earlier ones (across)",
+            "from each (down) to itself and earlier ones (across)",
             x=0.01, ha="left", fontsize=12,
         )  # fmt: skip
         rows = made.subplots(len(layers), len(steps), squeeze=False)
@@ -24,7 +26,10 @@ def draw(result: Result) -> Figure:
                 own = heat[(heat["step"] == step) & (heat["layer"] == layer)]
                 grid = own.pivot(index="query", columns="key", values="attention")
                 shown = axes.imshow(grid, cmap="magma", vmin=0, vmax=1)
-                axes.set(title=f"layer {layer}, step {step:,}", xticks=[], yticks=[])
+                axes.set(title=f"layer {layer}, step {step:,}")
+                axes.set_xticks(places, tokens, fontsize=6)
+                axes.set_yticks(places, tokens, fontsize=6)
+                axes.tick_params(length=0)
         made.colorbar(shown, ax=rows, shrink=0.6, label="attention")
     return made
 

@@ -44,7 +44,7 @@ def page(result: Result) -> alt.TopLevelMixin:
         .encode(
             x=alt.X("seen:Q", title="doubly stochastic sequences seen"),
             y=alt.Y("divergence:Q", title="KL(truth ‖ model) on the full distribution, nats"),
-            color=alt.Color("model:N", title="trained on doubly stochastic chains"),
+            color=alt.Color("model:N", title="doubly stochastic"),
             detail="seed:N",
             tooltip=["model", "seed", "step", "seen", alt.Tooltip("divergence", format=".4f")],
         )

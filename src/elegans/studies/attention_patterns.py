@@ -58,7 +58,8 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
 
 def heat(run: Watched, shown: int) -> pd.DataFrame:
     """Attention of both layers on the first tokens of one sequence, at four times."""
-    seen = run.probes["attended"][:, :, 0, :shown, :shown]
+    seen = run.probes["attended.attention"][:, :, 0, :shown, :shown]
+    tokens = run.probes["attended.tokens"][0, :shown]
     chosen = np.unique(np.linspace(0, len(seen) - 1, 4).astype(int))
     parts = []
     for i in chosen:
@@ -71,6 +72,7 @@ def heat(run: Watched, shown: int) -> pd.DataFrame:
                         "layer": layer + 1,
                         "query": query,
                         "key": key,
+                        "token": tokens[key],
                         "attention": seen[i, layer].ravel(),
                     }
                 )
@@ -99,7 +101,7 @@ STUDY = Study(
     name="attention-patterns",
     reproduces="Thesis, Figures 8.2 and E.5: what each layer attends to, in time",
     scales={
-        "quick": Scale(Settings(3, Recipe(1200, 3e-3)), "2 minutes"),
+        "quick": Scale(Settings(3, Recipe(1200, 3e-3)), "1 minute"),
         "laptop": Scale(Settings(10, Recipe(8000, 1e-3, 100)), "30 minutes"),
         "paper": Scale(Settings(10, Recipe(50_000, 3e-5, 200, schedule="constant")), "3 hours"),
     },

@@ -87,14 +87,15 @@ class AttentionMasses:
 
 @dataclass(frozen=True)
 class Attended:
-    """A probe: the attention of every layer and head on one sequence."""
+    """A probe: one sequence, and the attention of every layer and head on it."""
 
     model: Any
 
     def __call__(
         self, params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray
-    ) -> Float[Array, "layers heads length length"]:
-        return self.model.trace(params, task.sample(key, 1).x[0]).attention
+    ) -> dict[str, Array]:
+        tokens = task.sample(key, 1).x[0]
+        return {"tokens": tokens, "attention": self.model.trace(params, tokens).attention}
 
 
 class Watched(NamedTuple):
