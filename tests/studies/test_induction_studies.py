@@ -22,6 +22,7 @@ from elegans.studies import (
     unigrams_slow_learning,
 )
 from elegans.studies.induction_runs import AttentionMasses, Recipe
+from elegans.studies.study import Result
 from elegans.theory import induction
 from elegans.training import losses
 
@@ -92,6 +93,43 @@ def test_every_study_comes_in_three_scales_with_pictures(name):
     pictures = importlib.import_module(f"elegans.report.{name.replace('-', '_')}")
     assert callable(pictures.draw)
     assert callable(pictures.page)
+
+
+def drawn(name: str, table: pd.DataFrame, data: dict, **facts) -> int:
+    """How many panels the figure of a study has; its page is made too."""
+    result = Result(name, "small", table, {}, (), data, facts)
+    pictures = importlib.import_module(f"elegans.report.{name.replace('-', '_')}")
+    assert pictures.page(result).to_dict()["$schema"]
+    return len(pictures.draw(result).axes)
+
+
+def test_pictures_of_attention_show_every_layer_at_four_times_and_name_the_tokens():
+    tokens = np.tile([0, 1, 1, 0, 2], (9, 1))
+    attention = np.broadcast_to(np.tril(np.ones((5, 5))), (9, 2, 1, 5, 5))
+    history = pd.DataFrame({"step": np.arange(9)})
+    experiment = el.Experiment(
+        el.tasks.MarkovChains(3, 5), el.models.AttentionOnly(), SMALL.minimal.training()
+    )
+    probes = {"attended.tokens": tokens, "attended.attention": attention}
+    run = induction_runs.Watched(experiment, 0, history, probes)
+    heat = attention_patterns.heat(run, 4)
+    assert sorted(heat["step"].unique()) == [0, 2, 5, 8]
+    assert heat.groupby("key")["token"].first().to_list() == [0, 1, 1, 0]
+    table = pd.DataFrame({"seed": 0, "step": [0, 8], "previous": 0.9, "successors": 0.8})
+    assert drawn("attention-patterns", table, {"heat": heat}) == 2 * 4 + 1  # and a scale
+
+
+def test_pictures_of_the_other_studies_have_their_panels():
+    names = ["alone", "with unigrams added", "with unigrams instead"]
+    table = pd.DataFrame({"model": names, "seed": 0, "step": 1, "seen": 64.0, "divergence": 0.1})
+    levels = pd.DataFrame({"strategy": ["unigram", "bigram"], "divergence": [0.2, 0.1]})
+    facts = {"states": 3, "length": 20, "seeds": 1}
+    assert drawn("unigrams-slow-learning", table, {"levels": levels}, goal=0.15, **facts) == 1
+    steps = pd.DataFrame({"step": [1, 2], "seed": 0, "position": 1, "v": 0.1, "theory": 0.1})
+    longer = pd.DataFrame(
+        {"model": ["minimal", "transformer"], "seed": 0, "step": 5, "position": 1, "v": 0.1}
+    )
+    assert drawn("even-odd", steps, {"longer": longer}, **facts) == 3
 
 
 def test_phases_leave_out_repeats():
