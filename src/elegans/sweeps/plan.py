@@ -150,15 +150,10 @@ def _guess(experiment: Experiment, sizes: dict[Any, int]) -> float:
     if (task, model) not in sizes:
         shapes = jax.eval_shape(lambda key: model.init(key, task), jr.key(0))
         parameters = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
-        sizes[task, model] = parameters * _labels(task)
+        sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
     steps, samples = int(training.steps), training.samples
     batch = training.batch or int(samples or 0)
     seen = min(int(training.test_samples), SCREEN_ROWS) + min(int(samples or 0), TRAIN_ROWS)
     evaluations = steps // training.interval + 1
     rows = 6 * steps * batch + 2 * evaluations * seen + 2 * int(training.test_samples)
     return (rows * sizes[task, model] + steps * STEP_FLOPS) / FLOPS
-
-
-def _labels(task: Any) -> int:
-    """Predictions of one example: a sequence has one a position."""
-    return int(math.prod(jax.eval_shape(lambda key: task.sample(key, 1), jr.key(0))[1].shape))
