@@ -6,7 +6,9 @@ data set builds each sequence in Python, and it looks up a position embedding fo
 minGPT with relative positions does. The other is tuned: it draws a batch with vectorised
 operations, and multiplies queries with positions before it looks up pairs. The minimal model
 (equation 8.8, SGD) is compared with data built in Python. Sides take turns, so that what else the
-machine does falls on both, and the best turn of each counts.
+machine does falls on both, and the best turn of each counts. Seconds are those of the processor, of
+all threads together: on a free machine they are the clock's, and on a busy one they leave out the
+waiting.
 """
 
 import math
@@ -180,9 +182,9 @@ def rates(sides: dict[str, tuple[Callable[[int], None], int]]) -> dict[str, floa
     best = dict.fromkeys(sides, 0.0)
     for _ in range(TURNS):
         for name, (work, steps) in sides.items():
-            began = time.perf_counter()
+            began = time.process_time()
             work(steps)
-            best[name] = max(best[name], steps / (time.perf_counter() - began))
+            best[name] = max(best[name], steps / (time.process_time() - began))
     return best
 
 

@@ -1,7 +1,9 @@
 """Runs that raise, probes, and workers that die, in this process and in others."""
 
+import json
 import os
 import signal
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import elegans as el
 from elegans.sweeps import plain
 from elegans.sweeps.unit import imported, reference
 from elegans.sweeps.workers import WorkerLost, Workers
+from elegans.theory.markov import Divergences
 from elegans.training.probes import distance_from_start
 
 
@@ -59,6 +62,18 @@ def test_a_function_that_workers_cannot_import_is_refused():
     assert imported(reference(plain.build)) is plain.build
     with pytest.raises(ValueError, match=r"cannot import.*workers=0"):
         reference(lambda params, initial, task, key: 0)
+
+
+def test_a_probe_with_fields_travels_as_plain_data():
+    probe = Divergences(el.models.AttentionOnly(heads=2, dim=4), ("unigram", "4-gram"), 32)
+    assert imported(json.loads(json.dumps(reference(probe)))) == probe
+
+    @dataclass(frozen=True)
+    class Local:
+        size: int = 3
+
+    with pytest.raises(ValueError, match=r"cannot import .*Local.*workers=0"):
+        reference(Local())
 
 
 def die(text):

@@ -15,6 +15,7 @@ from elegans.tasks import birkhoff
 from elegans.tasks.markov import lifted, stationary
 from elegans.training import data
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
 PRIORS = [
     el.tasks.Dirichlet(),
     el.tasks.Dirichlet(0.5),

@@ -12,6 +12,8 @@ import elegans as el
 from elegans.models.induction import Induction
 from elegans.theory import induction
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 
 def logits(x, w: np.ndarray, v: np.ndarray, p: int) -> np.ndarray:
     """Equation E.2 at position p, counting from zero."""

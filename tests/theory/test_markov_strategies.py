@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.theory import markov
+from elegans.theory import frequencies, markov
+
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
 
 
 def posterior_mean(x, states: int, order: int, alpha: np.ndarray) -> np.ndarray:
@@ -134,3 +136,33 @@ def test_the_probe_is_zero_for_a_model_that_is_the_strategy():
     level = markov.expected_loss("bigram", task, jr.key(0), 64)
     assert float(seen["truth"]) == pytest.approx(level.divergence.mean, rel=1e-4)
     assert float(seen["loss_at_end"]) == pytest.approx(level.loss_at_end.mean, rel=1e-4)
+
+
+def test_the_worth_of_the_current_token_is_the_sum_over_all_sequences():
+    """Against every sequence of three tokens and the next, on a grid of chains."""
+    a, b = chains_on_a_grid()
+    joint = {}
+    for x in itertools.product((0, 1), repeat=4):
+        key = (sum(x[:3]), x[2])
+        joint.setdefault(key, [0.0, 0.0])[x[3]] += np.mean(likelihood(x, a, b))
+    known = -sum(w * np.log(w / sum(both)) for both in joint.values() for w in both)
+    guesses = {m: (np.array([3 - m, m]) + 1) / 5 for m in range(4)}
+    unigram = -sum(both @ np.log(guesses[m]) for (m, _), both in joint.items())
+    found = frequencies.frequency_losses(3)
+    np.testing.assert_allclose(found, (unigram, known), atol=1e-4)  # of the grid
+    assert 0 < found.gain == pytest.approx(unigram - known, abs=1e-4)
+
+
+def test_the_exact_loss_of_unigrams_is_within_the_interval_of_the_sampled_one():
+    task = el.tasks.MarkovChains(states=2, length=50)
+    level = markov.expected_loss("unigram", task, jr.key(1), 1500).loss_at_end
+    radius = 2 * (level.high - level.low)  # eight standard errors
+    assert frequencies.frequency_losses(50).unigram == pytest.approx(level.mean, abs=radius)
+    # In the limit of long sequences frequencies are exact, and the worth is an integral over them.
+    share = np.linspace(0, 1, 20_001)[1:-1]
+    most = 1 / np.maximum(share, 1 - share)  # a + b has density proportional to itself up to it
+    entropy = [-(q * np.log(q) + (1 - q) * np.log1p(-q))
+               for q in (share, 2 / 3 * most * (1 - share), 2 / 3 * most * share)]  # fmt: skip
+    gains = entropy[0] - share * entropy[1] - (1 - share) * entropy[2]
+    limit = np.average(gains, weights=most**2)
+    assert frequencies.frequency_losses(100).gain == pytest.approx(limit, rel=0.05)

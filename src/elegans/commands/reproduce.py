@@ -98,15 +98,22 @@ def _show(result: "Result", files: list[Path], console: Console) -> None:
 
 
 def _table(title: str, frame: "pd.DataFrame") -> Table:
-    """A frame of rates as a coloured table."""
+    """A frame as a table; columns of fractions as coloured percentages."""
     table = Table(str(frame.index.name or ""), title=title)
     for column in frame.columns:
         table.add_column(str(column), justify="right")
-    for name, row in frame.iterrows():
-        table.add_row(str(name), *(_cell(value) for value in row))
+    columns = [frame[column] for column in frame.columns]
+    cells = [_rate if column.dropna().between(0, 1).all() else _number for column in columns]
+    for i, name in enumerate(frame.index):
+        row = (cell(column.iloc[i]) for cell, column in zip(cells, columns, strict=True))
+        table.add_row(str(name), *row)
     return table
 
 
-def _cell(value: float) -> str:
+def _number(value: float) -> str:
+    return f"{value:,.4g}"
+
+
+def _rate(value: float) -> str:
     colour = "green" if value >= 0.9 else "yellow" if value >= 0.1 else "dim"
     return f"[{colour}]{value:.0%}[/]"

@@ -10,26 +10,38 @@ from elegans.studies.study import Result
 def draw(result: Result) -> Figure:
     """A row a layer, a column a time: attention on the first tokens of one sequence."""
     heat = result.data["heat"]
+    tokens = heat.groupby("key")["token"].first().to_list()
+    places = range(len(tokens))
     steps, layers = sorted(heat["step"].unique()), sorted(heat["layer"].unique())
     with plots.look():
         made = plots.figure(3.0 * len(steps), 3.1 * len(layers))
         made.suptitle(
-            "Attention of a query (down) to keys (across), in time", x=0.01, ha="left", fontsize=12
-        )
+            f"Attention of seed 0 on the first {heat['query'].max() + 1} tokens of a sequence: "
+            "from each (down) to itself and earlier ones (across)",
+            x=0.01, ha="left", fontsize=12,
+        )  # fmt: skip
         rows = made.subplots(len(layers), len(steps), squeeze=False)
         for row, layer in zip(rows, layers, strict=True):
             for axes, step in zip(row, steps, strict=True):
                 own = heat[(heat["step"] == step) & (heat["layer"] == layer)]
                 grid = own.pivot(index="query", columns="key", values="attention")
-                axes.imshow(grid, cmap="magma", vmin=0, vmax=1)
-                axes.set(title=f"layer {layer}, step {step:,}", xticks=[], yticks=[])
+                shown = axes.imshow(grid, cmap="magma", vmin=0, vmax=1)
+                axes.set(title=f"layer {layer}, step {step:,}")
+                axes.set_xticks(places, tokens, fontsize=6)
+                axes.set_yticks(places, tokens, fontsize=6)
+                axes.tick_params(length=0)
+        made.colorbar(shown, ax=rows, shrink=0.6, label="attention")
     return made
 
 
 def page(result: Result) -> alt.TopLevelMixin:
     """Attention mass where an induction head puts it, a line a seed."""
-    long = result.table.melt(
-        id_vars=["seed", "step"], value_vars=["previous", "successors"], var_name="mass"
+    names = {
+        "previous": "layer 1, to the token before",
+        "successors": "layer 2, to successors of the same token",
+    }
+    long = result.table.rename(columns=names).melt(
+        id_vars=["seed", "step"], value_vars=list(names.values()), var_name="mass"
     )
     return (
         alt.Chart(long)
@@ -37,7 +49,7 @@ def page(result: Result) -> alt.TopLevelMixin:
         .encode(
             x="step:Q",
             y=alt.Y("value:Q", title="attention mass", scale=alt.Scale(domain=[0, 1])),
-            color="mass:N",
+            color=alt.Color("mass:N", title=None, legend=alt.Legend(labelLimit=300)),
             detail="seed:N",
             tooltip=["seed", "step", "mass", "value"],
         )

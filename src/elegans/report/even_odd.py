@@ -8,6 +8,7 @@ from elegans.report import plots
 from elegans.studies.study import Result
 
 TIMES = 4
+ENCODINGS = {"minimal": "$v_j$", "transformer": "attention by position alone"}
 
 
 def draw(result: Result) -> Figure:
@@ -20,10 +21,12 @@ def draw(result: Result) -> Figure:
         for step, colour in ((1, "tab:blue"), (2, "tab:orange")):
             part = result.table[result.table["step"] == step]
             part = part[part["position"] <= longer["position"].max()]
-            first.plot(part["position"], part["v"], "o", ms=4, color=colour, label=f"step {step}")
+            first.plot(part["position"], part["v"], "o", ms=4, color=colour,
+                       label=f"after step {step}, every seed")  # fmt: skip
             line = part.groupby("position")["theory"].first()
-            first.plot(line.index, line, "-", color=colour, label="exact")
-        first.set(title="v after two steps", xlabel="position j (2 is the token before)")
+            first.plot(line.index, line, "-", color=colour, label=f"after step {step}, exact")
+        first.set(title="minimal model: the first two steps", ylabel="$v_j$",
+                  xlabel="position j (2 is the token before)")  # fmt: skip
         first.legend()
         for axes, (name, part) in zip(rest, models, strict=True):
             own = part[part["seed"] == part["seed"].min()]
@@ -34,7 +37,8 @@ def draw(result: Result) -> Figure:
                 line = own[own["step"] == step]
                 axes.plot(line["position"], line["v"], "o-", ms=3, color=shade[step],
                           label=f"step {step:,}")  # fmt: skip
-            axes.set(title=f"{name}: positions in time", xlabel="position j")
+            axes.set(title=f"{name}: training, seed 0", xlabel="position j",
+                     ylabel=ENCODINGS[str(name)])  # fmt: skip
             axes.legend()
     return made
 
@@ -45,8 +49,8 @@ def page(result: Result) -> alt.TopLevelMixin:
         alt.Chart(result.data["longer"])
         .mark_line(point=True)
         .encode(
-            x="position:O",
-            y="v:Q",
+            x=alt.X("position:O", title="position j (2 is the token before)"),
+            y=alt.Y("v:Q", title="v_j, or attention by position alone"),
             color=alt.Color("step:Q", scale=alt.Scale(scheme="viridis")),
             detail="step:N",
             tooltip=["model", "seed", "step", "position", "v"],

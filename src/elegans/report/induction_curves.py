@@ -23,8 +23,8 @@ def draw(result: Result) -> Figure:
     with plots.look():
         made = plots.figure(10.0, 3.4 * len(models))
         made.suptitle(
-            f"In-context learning of Markov chains ({result.facts['length']} tokens, "
-            f"{result.facts['seeds']} seeds); shading: the nearest strategy",
+            f"In-context learning, {result.facts['length']} tokens. Left: every one of "
+            f"{result.facts['seeds']} seeds. Right: seed 0, shaded by the nearest strategy",
             x=0.01, ha="left", fontsize=12,
         )  # fmt: skip
         rows = made.subplots(len(models), 2, squeeze=False)
@@ -38,18 +38,21 @@ def draw(result: Result) -> Figure:
 
 
 def loss_panel(axes: Axes, part: pd.DataFrame, levels: pd.DataFrame, title: str) -> None:
-    """The loss at the last position of every seed, and the strategies' levels."""
+    """KL from the truth at the last position of every seed, and the strategies' levels."""
     for _, line in part.groupby("seed"):
-        axes.plot(line["examples"], line["loss_at_end"], color="tab:blue", lw=0.8, alpha=0.7)
+        axes.plot(line["examples"], line["truth_at_end"], color="tab:blue", lw=0.8, alpha=0.7)
     level_lines(axes, levels)
-    axes.set(title=f"{title}: loss", xlabel="examples seen", ylabel="nats, last position")
-    axes.legend()
+    axes.set(title=f"{title}: loss, KL(truth ‖ model)", xlabel="examples seen",
+             ylabel="nats, last position")  # fmt: skip
+    plots.few_thousands(axes)
 
 
 def level_lines(axes: Axes, levels: pd.DataFrame) -> None:
-    """The strategies' expected losses, as dashed lines."""
-    for name, loss in zip(levels["strategy"].astype(str), levels["loss"].to_numpy(), strict=True):
-        axes.axhline(float(loss), color=COLOURS[name], ls="--", lw=1, label=name)
+    """The strategies' expected divergences from the truth: dashed lines with their names."""
+    for name, level in zip(levels["strategy"].astype(str), levels["divergence"], strict=True):
+        axes.axhline(float(level), color=COLOURS[name], ls="--", lw=1)
+        axes.text(1.01, float(level), name, color=COLOURS[name], ha="left", va="center",
+                  fontsize=8, transform=axes.get_yaxis_transform())  # fmt: skip
 
 
 def divergence_panel(axes: Axes, part: pd.DataFrame, title: str) -> None:
@@ -60,7 +63,9 @@ def divergence_panel(axes: Axes, part: pd.DataFrame, title: str) -> None:
         axes.axvspan(x[i], x[i + 1], color=COLOURS[nearest[i]], alpha=0.12, lw=0)
     for name in names:
         axes.plot(x, part[f"{name}_at_end"], color=COLOURS[name], label=name)
-    axes.set(title=f"{title}: KL(model ‖ strategy)", xlabel="examples seen", ylabel="nats")
+    axes.set(title=f"{title}: KL(model ‖ strategy)", xlabel="examples seen",
+             ylabel="nats, last position")  # fmt: skip
+    plots.few_thousands(axes)
     axes.legend()
 
 
@@ -68,17 +73,17 @@ def page(result: Result) -> alt.TopLevelMixin:
     """The loss of every seed; hovering shows the divergences."""
     table = result.table
     names = [name for name in COLOURS if f"{name}_at_end" in table]
+    hover = ["truth_at_end", *(f"{name}_at_end" for name in names)]
     return (
         alt.Chart(table)
         .mark_line(point=True)
         .encode(
             x=alt.X("examples:Q", title="examples seen"),
-            y=alt.Y("loss_at_end:Q", title="loss at the end", scale=alt.Scale(zero=False)),
+            y=alt.Y("truth_at_end:Q", title="KL(truth ‖ model) at the last position, nats"),
             color="seed:N",
-            tooltip=["seed", "step", "loss_at_end", "nearest",
-                     *(f"{name}_at_end" for name in names)],
+            tooltip=["seed", "step", "nearest", *(alt.Tooltip(h, format=".4f") for h in hover)],
         )
         .properties(width=420, height=300)
-        .facet(column="model:N")
+        .facet(column=alt.Column("model:N", title=None))
         .interactive()
-    )  # fmt: skip
+    )

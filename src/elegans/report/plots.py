@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 LOOK = {
     "font.size": 9,
@@ -53,6 +53,9 @@ def thousands(value: float | int) -> str:
     return f"{int(value):,}"
 
 
+THOUSANDS = FuncFormatter(lambda value, _: thousands(value))
+
+
 def heat_map(axes: Axes, grid: np.ndarray, rows: list[str], columns: list[str]) -> None:
     """Rates in [0, 1] as coloured cells with their percentage; a tick for all."""
     axes.imshow(grid, cmap="YlGnBu", vmin=0, vmax=1.15, aspect="auto", origin="lower")
@@ -71,8 +74,14 @@ def plain_ticks(axes: Axes) -> None:
     """Logarithmic axes with a few whole numbers as ticks, and no others."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
+        axis.set_major_formatter(THOUSANDS)
         axis.set_minor_formatter(NullFormatter())
+
+
+def few_thousands(axes: Axes) -> None:
+    """A few ticks across, with separators."""
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter(THOUSANDS)
 
 
 def save(made: Figure, path: Path) -> Path:

@@ -6,28 +6,33 @@ from matplotlib.figure import Figure
 from elegans.report import plots
 from elegans.report.induction_curves import level_lines
 from elegans.studies.study import Result
+from elegans.studies.unigrams_slow_learning import ADDED, ALONE, INSTEAD
 
-LINES = {"doubly stochastic": "tab:blue", "mixture": "tab:red"}
+LINES = {ALONE: "tab:blue", ADDED: "tab:red", INSTEAD: "tab:brown"}
 
 
 def draw(result: Result) -> Figure:
     """Loss against doubly stochastic sequences seen: a line a seed, the median in bold."""
+    facts = result.facts
     with plots.look():
-        made = plots.figure(6.4, 4.2)
+        made = plots.figure(6.8, 4.6)
         axes = made.subplots()
         for name, part in result.table.groupby("model", sort=False):
             colour = LINES[str(name)]
             for _, line in part.groupby("seed"):
-                axes.plot(line["seen"], line["loss"], color=colour, lw=0.5, alpha=0.4)
-            middle = part.groupby("seen")["loss"].median()
+                axes.plot(line["seen"], line["divergence"], color=colour, lw=0.5, alpha=0.4)
+            middle = part.groupby("seen")["divergence"].median()
             axes.plot(middle.index, middle, color=colour, lw=2, label=str(name))
         level_lines(axes, result.data["levels"])
+        axes.axhline(facts["goal"], color="black", ls=":", lw=1, label="the goal of the claims")
         axes.set(
-            title=f"Trained on {result.facts['states']} states, tested on the full distribution",
+            title=f"Doubly stochastic chains ({facts['states']} states, {facts['length']} tokens), "
+            f"{facts['seeds']} seeds and their median",
             xlabel="doubly stochastic sequences seen",
-            ylabel="loss at the last position, nats",
+            ylabel="KL(truth ‖ model) on the full distribution,\nlast position, nats",
         )
-        axes.legend()
+        plots.few_thousands(axes)
+        made.legend(loc="outside lower center", ncols=4)
     return made
 
 
@@ -38,10 +43,10 @@ def page(result: Result) -> alt.TopLevelMixin:
         .mark_line()
         .encode(
             x=alt.X("seen:Q", title="doubly stochastic sequences seen"),
-            y=alt.Y("loss:Q", scale=alt.Scale(zero=False)),
-            color="model:N",
+            y=alt.Y("divergence:Q", title="KL(truth ‖ model) on the full distribution, nats"),
+            color=alt.Color("model:N", title="doubly stochastic"),
             detail="seed:N",
-            tooltip=["model", "seed", "step", "seen", "loss"],
+            tooltip=["model", "seed", "step", "seen", alt.Tooltip("divergence", format=".4f")],
         )
         .properties(width=640, height=400)
         .interactive()

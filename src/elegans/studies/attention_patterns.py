@@ -11,13 +11,13 @@ from elegans.studies.induction_runs import (
     Attended,
     AttentionMasses,
     Recipe,
+    Watched,
     at_end,
     curves,
     runs_of,
 )
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.run import Run
 from elegans.tasks import MarkovChains
 
 NEEDED = 0.8
@@ -36,13 +36,12 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains networks and looks at their attention on the way; options of sweeps are ignored."""
+    """Trains networks and looks at their attention on the way; options are those of `Sweep.run`."""
     task = MarkovChains(settings.states, settings.length)
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
     probes = {"masses": AttentionMasses(model), "attended": Attended(model)}
-    runs = runs_of(
-        Experiment(task, model, settings.recipe.training()), range(settings.seeds), probes
-    )
+    experiment = Experiment(task, model, settings.recipe.training())
+    runs = runs_of(experiment, range(settings.seeds), probes, **options)
     table = curves(runs, "masses").assign(theory=1.0)
     end = at_end(table)
     summary = end.set_index("seed")[["previous", "successors"]]
@@ -57,9 +56,10 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
     )
 
 
-def heat(run: Run, shown: int) -> pd.DataFrame:
+def heat(run: Watched, shown: int) -> pd.DataFrame:
     """Attention of both layers on the first tokens of one sequence, at four times."""
-    seen = np.asarray(run.probes["attended"])[:, :, 0, :shown, :shown]
+    seen = run.probes["attended.attention"][:, :, 0, :shown, :shown]
+    tokens = run.probes["attended.tokens"][0, :shown]
     chosen = np.unique(np.linspace(0, len(seen) - 1, 4).astype(int))
     parts = []
     for i in chosen:
@@ -72,6 +72,7 @@ def heat(run: Run, shown: int) -> pd.DataFrame:
                         "layer": layer + 1,
                         "query": query,
                         "key": key,
+                        "token": tokens[key],
                         "attention": seen[i, layer].ravel(),
                     }
                 )
@@ -100,7 +101,7 @@ STUDY = Study(
     name="attention-patterns",
     reproduces="Thesis, Figures 8.2 and E.5: what each layer attends to, in time",
     scales={
-        "quick": Scale(Settings(3, Recipe(1200, 3e-3)), "2 minutes"),
+        "quick": Scale(Settings(3, Recipe(1200, 3e-3)), "1 minute"),
         "laptop": Scale(Settings(10, Recipe(8000, 1e-3, 100)), "30 minutes"),
         "paper": Scale(Settings(10, Recipe(50_000, 3e-5, 200, schedule="constant")), "3 hours"),
     },

@@ -3,7 +3,8 @@ r"""Even and odd positions: what two gradient steps do to $v$ (thesis, Figures 8
 The minimal model is trained with the margin loss for two steps from $W = c 11^\top$, $v = c 1$, and
 compared with the exact population steps of `theory.induction`; then with cross-entropy for longer,
 and so is a transformer, whose effective positional encoding is watched. Positions count from one,
-as in the text: $v_2$ is the token before.
+as in the text: $v_2$ is the token before. The start $c$ is so small that no example reaches the
+margin within two steps, as the lemma assumes: $v$ is proportional to it, logits to its square.
 """
 
 from dataclasses import dataclass
@@ -13,10 +14,9 @@ import numpy as np
 import pandas as pd
 
 from elegans.models import AttentionOnly, MinimalInduction
-from elegans.studies.induction_runs import AttentionMasses, Recipe, runs_of
+from elegans.studies.induction_runs import AttentionMasses, Recipe, Watched, runs_of
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.run import Run, run
 from elegans.tasks import MarkovChains
 from elegans.theory import induction
 from elegans.training.recipe import Training
@@ -32,35 +32,34 @@ class Settings:
     seeds: int
     minimal: Recipe
     transformer: Recipe
-    start: float = 0.01
+    start: float = 0.002
     rate: float = 0.06
     length: int = 100
     dim: int = 16
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Takes the two steps, trains both models, and compares; options of sweeps are ignored."""
+    """Takes the two steps, trains both models, and compares; options are those of `Sweep.run`."""
     task = MarkovChains(2, settings.length)
     exact = induction.two_steps(settings.length, settings.start, settings.rate)
-    measured = [first_steps(task, settings, seed) for seed in range(settings.seeds)]
+    measured = first_steps(task, settings, **options)
     table = pd.concat([steps_table(exact, run) for run in measured], ignore_index=True)
     minimal = runs_of(
         Experiment(task, MinimalInduction(), settings.minimal.training()),
         range(settings.seeds),
         {"position": position},
+        **options,
     )
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
     transformer = runs_of(
         Experiment(task, model, settings.transformer.training()),
         range(settings.seeds),
         {"masses": AttentionMasses(model)},
+        **options,
     )
     longer = pd.concat(
-        [encodings("minimal", run, np.asarray(run.probes["position"])) for run in minimal]
-        + [
-            encodings("transformer", run, np.asarray(run.probes["masses"]["encoding"]))
-            for run in transformer
-        ],
+        [encodings("minimal", run, run.probes["position"]) for run in minimal]
+        + [encodings("transformer", run, run.probes["masses.encoding"]) for run in transformer],
         ignore_index=True,
     )
     return Result(
@@ -84,8 +83,8 @@ def weight(params: Any, initial: Any, task: Any, key: Any) -> Any:
     return params.weight
 
 
-def first_steps(task: MarkovChains, settings: Settings, seed: int) -> Run:
-    """Two steps with the margin loss, both parameters kept at each."""
+def first_steps(task: MarkovChains, settings: Settings, **options: Any) -> list[Watched]:
+    """Two steps with the margin loss from every seed, both parameters kept at each."""
     training = Training(
         loss="margin",
         learning_rate=settings.rate,
@@ -95,12 +94,13 @@ def first_steps(task: MarkovChains, settings: Settings, seed: int) -> Run:
         test_samples=250,
     )
     model = MinimalInduction(weight=settings.start, position=settings.start)
-    return run(Experiment(task, model, training), seed, probes=[position, weight])
+    probes = {"position": position, "weight": weight}
+    return runs_of(Experiment(task, model, training), range(settings.seeds), probes, **options)
 
 
-def steps_table(exact: tuple[induction.Weights, ...], run: Run) -> pd.DataFrame:
+def steps_table(exact: tuple[induction.Weights, ...], run: Watched) -> pd.DataFrame:
     """One row a step and position: $v_j$ as measured and as the population step gives it."""
-    seen = np.asarray(run.probes["position"])
+    seen = run.probes["position"]
     rows = [
         pd.DataFrame(
             {
@@ -116,7 +116,7 @@ def steps_table(exact: tuple[induction.Weights, ...], run: Run) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def encodings(name: str, run: Run, seen: np.ndarray) -> pd.DataFrame:
+def encodings(name: str, run: Watched, seen: np.ndarray) -> pd.DataFrame:
     """One row an evaluation and position."""
     steps, positions = run.history["step"].to_numpy(), np.arange(1, seen.shape[1] + 1)
     return pd.DataFrame(
@@ -130,6 +130,11 @@ def encodings(name: str, run: Run, seen: np.ndarray) -> pd.DataFrame:
     )
 
 
+def distance(part: pd.DataFrame, start: float) -> float:
+    """The largest difference from the theory, as a share of the largest change."""
+    return float((part["v"] - part["theory"]).abs().max() / (part["theory"] - start).abs().max())
+
+
 def alternation(longer: pd.DataFrame) -> pd.DataFrame:
     """How often the fourth position is above the third, by model."""
     grid = longer.pivot(index=["model", "seed", "step"], columns="position", values="v")
@@ -141,20 +146,17 @@ def check(
     table: pd.DataFrame,
     longer: pd.DataFrame,
     exact: tuple[induction.Weights, ...],
-    measured: list[Run],
+    measured: list[Watched],
     settings: Settings,
 ) -> tuple[Claim, ...]:
     """Lemma 8.4, its numbers, and the pattern that it explains."""
     last = table[table["step"] == 2]
     leaders = last.loc[last.groupby("seed")["v"].idxmax(), "position"]
-    moved = np.mean([np.asarray(run.probes["weight"])[1] for run in measured], axis=0)
+    moved = np.mean([run.probes["weight"][1] for run in measured], axis=0)
     moved = moved - settings.start
     ratio = float(np.mean(np.diag(moved)) / np.mean([moved[0, 1], moved[1, 0]]))
     bias = induction.diagonal_bias(settings.length)
-    first = table[table["step"] == 1]
-    off = float(
-        (first["v"] - first["theory"]).abs().max() / (first["theory"] - settings.start).max()
-    )
+    off = [distance(table[table["step"] == step], settings.start) for step in (1, 2)]
     even = alternation(longer[longer["step"] > 0])["v_4 > v_3"]
     ends = longer[longer["step"] == longer.groupby("model")["step"].transform("max")]
     top = ends.loc[ends.groupby(["model", "seed"])["v"].idxmax()].groupby("model")["position"]
@@ -174,10 +176,11 @@ def check(
             abs(ratio / bias - 1) < 0.1,
         ),
         Claim(
-            "The first step of v is the population's, which decays quadratically with position",
+            "Both steps of v are the population's: the first decays quadratically with position",
             "thesis, Lemma E.1",
-            f"largest difference {off:.1%} of the largest change",
-            off < 0.1,
+            f"largest difference {off[0]:.1%} of the largest change after one step, {off[1]:.1%} "
+            "after two",
+            max(off) < 0.1,
         ),
         Claim(
             "On the way even positions exceed odd ones, in the transformer too",

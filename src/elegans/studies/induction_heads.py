@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from elegans.models import AttentionOnly, MinimalInduction
-from elegans.studies.induction_runs import Recipe, at_end, excess, levels, phases, shares, watched
+from elegans.studies.induction_runs import Recipe, at_end, excesses, levels, phases, shares, watched
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
 from elegans.tasks import MarkovChains
@@ -33,7 +33,7 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains both models from every seed; options of sweeps are not needed, and ignored."""
+    """Trains both models from every seed; options are those of `Sweep.run`."""
     task = MarkovChains(settings.states, settings.length)
     models = {
         "transformer": (AttentionOnly(2, 1, settings.dim, scale=0.5), settings.transformer),
@@ -41,13 +41,11 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
     }
     tables, ends = [], []
     for name, (model, recipe) in models.items():
-        runs, table = watched(
-            Experiment(task, model, recipe.training()), range(settings.seeds), STRATEGIES
-        )
+        experiment = Experiment(task, model, recipe.training())
+        runs, table = watched(experiment, range(settings.seeds), STRATEGIES, **options)
         tables.append(table.assign(model=name))
-        gaps = pd.Series({run.seed: excess(run, "bigram").at_end for run in runs})
-        end = at_end(table)
-        ends.append(end.assign(model=name, excess=end["seed"].map(gaps)))
+        gaps = [found.at_end for found in excesses(runs, "bigram")]
+        ends.append(at_end(table).assign(model=name, excess=gaps))
     found = levels(task, STRATEGIES)
     table = pd.concat(tables, ignore_index=True).assign(theory=found["loss"]["bigram"])
     end = pd.concat(ends, ignore_index=True)

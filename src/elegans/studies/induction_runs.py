@@ -1,6 +1,9 @@
 """What the studies of induction heads share: runs with probes, as tables, and phases."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,9 +16,11 @@ import pandas as pd
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.run import Run
+from elegans.sweeps.record import path_of
+from elegans.sweeps.store import Store
+from elegans.sweeps.sweep import Sweep
 from elegans.theory.markov import Divergences, expected_loss, known_sequences, levels_of
-from elegans.training.loop import Job, train
+from elegans.training.probes import parameters
 from elegans.training.recipe import Training
 
 LEVELS_SEED = 2**20  # of the sequences that strategies are measured on; no run has it
@@ -82,31 +87,72 @@ class AttentionMasses:
 
 @dataclass(frozen=True)
 class Attended:
-    """A probe: the attention of every layer and head on one sequence."""
+    """A probe: one sequence, and the attention of every layer and head on it."""
 
     model: Any
 
     def __call__(
         self, params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray
-    ) -> Float[Array, "layers heads length length"]:
-        return self.model.trace(params, task.sample(key, 1).x[0]).attention
+    ) -> dict[str, Array]:
+        tokens = task.sample(key, 1).x[0]
+        return {"tokens": tokens, "attention": self.model.trace(params, tokens).attention}
 
 
-def runs_of(experiment: Experiment, seeds: Iterable[int], probes: Mapping[str, Any]) -> list[Run]:
-    """One run a seed, in this process: they share their compiled programs."""
-    jobs = [
-        Job(i, experiment.task, experiment.model, experiment.training, seed)
-        for i, seed in enumerate(seeds)
-    ]
-    done = {outcome.number: outcome for outcome in train(jobs, probes=dict(probes))}
-    return [Run.of(experiment, job.seed, done[job.number]) for job in jobs]
+class Watched(NamedTuple):
+    """A finished run as it is stored: its curves, and what the probes saw by dotted names."""
+
+    experiment: Experiment
+    seed: int
+    history: pd.DataFrame
+    probes: dict[str, np.ndarray]
 
 
-def curves(runs: Sequence[Run], probe: str = "divergences") -> pd.DataFrame:
+def runs_of(
+    experiment: Experiment,
+    seeds: Iterable[int],
+    probes: Mapping[str, Any],
+    *,
+    store: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> list[Watched]:
+    """One run a seed: those that the store lacks are done, by a sweep with these options."""
+    with _store(store) as opened:
+        Sweep(experiment, over={}, seeds=seeds, probes=probes).run(store=opened, **options)
+        wanted = {"experiment": experiment.name, "seed": list(seeds)}
+        rows = opened.table(wanted)
+        for _, row in rows[rows["status"] == "failed"].iterrows():
+            raise RuntimeError(f"{experiment}, seed {row['seed']}: {row['traceback']}")
+        return [
+            Watched(experiment, int(row["seed"]), opened.history(row), opened.probes(row))
+            for _, row in rows.iterrows()
+        ]
+
+
+@contextmanager
+def _store(path: str | os.PathLike[str] | None) -> Iterator[Store]:
+    """The store at `path`, or one that is gone afterwards."""
+    with (
+        tempfile.TemporaryDirectory() as directory,
+        Store(path or os.path.join(directory, "runs.db")) as opened,
+    ):
+        yield opened
+
+
+def network(run: Watched) -> PyTree:
+    """The parameters at the end of a run that was watched by `probes.parameters`."""
+    task, model = run.experiment.task, run.experiment.model
+    shapes = jax.eval_shape(lambda key: model.init(key, task), jr.key(0))
+    found, tree = jax.tree_util.tree_flatten_with_path(shapes)
+    ends = [run.probes[f"parameters.{path_of(path)}"][-1] for path, _ in found]
+    return jax.tree.unflatten(tree, ends)
+
+
+def curves(runs: Sequence[Watched], probe: str = "divergences") -> pd.DataFrame:
     """One row an evaluation: step, examples seen, losses, and a probe's scalars."""
     parts = []
     for run in runs:
-        seen = {name: np.asarray(values) for name, values in run.probes[probe].items()}
+        seen = {n.removeprefix(f"{probe}."): v for n, v in run.probes.items()
+                if n.startswith(f"{probe}.")}  # fmt: skip
         scalars = {name: values for name, values in seen.items() if values.ndim == 1}
         part = run.history[["step", "test_loss"]].assign(seed=run.seed, **scalars)
         batch = run.experiment.training.batch or 0
@@ -139,18 +185,21 @@ class Excess(NamedTuple):
     mean: float
 
 
-def excess(run: Run, strategy: str, sequences: int = 4096) -> Excess:
-    """A network against a strategy on the same sequences, so that chance cancels but for a little.
+def excesses(runs: Sequence[Watched], strategy: str, sequences: int = 4096) -> list[Excess]:
+    """Networks of one experiment against a strategy, all on the same sequences.
 
-    At the last position, where the documents measure, and averaged over positions.
+    So chance cancels but for a little. At the last position, where the documents measure, and
+    averaged over positions.
     """
-    task, key = run.experiment.task, jr.key(LEVELS_SEED)
+    task, key = runs[0].experiment.task, jr.key(LEVELS_SEED)
     known = known_sequences(task, key, sequences)
-    ours = levels_of(_probabilities(run.experiment.model, run.params, known.x), known)
     theirs = expected_loss(strategy, task, key, sequences)
-    return Excess(
-        ours.loss_at_end.mean - theirs.loss_at_end.mean, ours.loss.mean - theirs.loss.mean
-    )
+    found = []
+    for run in runs:
+        ours = levels_of(_probabilities(run.experiment.model, network(run), known.x), known)
+        at_end = ours.loss_at_end.mean - theirs.loss_at_end.mean
+        found.append(Excess(at_end, ours.loss.mean - theirs.loss.mean))
+    return found
 
 
 @partial(jax.jit, static_argnums=0)
@@ -161,11 +210,12 @@ def _probabilities(
 
 
 def watched(
-    experiment: Experiment, seeds: Iterable[int], strategies: Sequence[str], **probes: Any
-) -> tuple[list[Run], pd.DataFrame]:
+    experiment: Experiment, seeds: Iterable[int], strategies: Sequence[str], **options: Any
+) -> tuple[list[Watched], pd.DataFrame]:
     """Runs with the divergences from strategies, and their table with the nearest one."""
     divergences = Divergences(experiment.model, tuple(strategies), sequences=256)
-    runs = runs_of(experiment, seeds, {"divergences": divergences, **probes})
+    probes = {"divergences": divergences, "parameters": parameters}
+    runs = runs_of(experiment, seeds, probes, **options)
     table = curves(runs)
     return runs, table.assign(nearest=nearest(table, strategies))
 

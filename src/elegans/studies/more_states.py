@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from elegans.models import AttentionOnly
-from elegans.studies.induction_runs import Recipe, excess, levels, phases, shares, watched
+from elegans.studies.induction_runs import Recipe, excesses, levels, phases, shares, watched
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
 from elegans.tasks import MarkovChains
@@ -26,16 +26,15 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains two layers for each number of states; options of sweeps are ignored."""
+    """Trains two layers for each number of states; options are those of `Sweep.run`."""
     tables, found, claims = [], [], []
     for states in settings.states:
         task = MarkovChains(states, settings.length)
         model = AttentionOnly(2, 1, settings.dim, scale=0.5)
-        runs, table = watched(
-            Experiment(task, model, settings.recipe.training()), range(settings.seeds), STRATEGIES
-        )
+        experiment = Experiment(task, model, settings.recipe.training())
+        runs, table = watched(experiment, range(settings.seeds), STRATEGIES, **options)
         level = levels(task, STRATEGIES, 2048)
-        gaps = pd.Series([excess(run, "bigram", 2048).at_end for run in runs])
+        gaps = pd.Series([found.at_end for found in excesses(runs, "bigram", 2048)])
         claims.append(check(states, table, gaps, level))
         name = f"{states} states"
         tables.append(table.assign(model=name, states=states, theory=level["loss"]["bigram"]))
@@ -70,7 +69,7 @@ STUDY = Study(
     name="more-states",
     reproduces="Thesis, Figure E.4: phases with more than two states",
     scales={
-        "quick": Scale(Settings(2, Recipe(1000, 5e-3), (4,), 100), "2 minutes"),
+        "quick": Scale(Settings(2, Recipe(1000, 5e-3), (4,), 100), "1 minute"),
         "laptop": Scale(Settings(3, Recipe(6000, 1e-3, 100), (3, 5, 8), 200), "1 hour"),
         "paper": Scale(
             Settings(10, Recipe(100_000, 3e-5, 200, schedule="constant"), (3, 5, 8), 200),

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from elegans.models import AttentionOnly
-from elegans.studies.induction_runs import Recipe, excess, levels, phases, shares, watched
+from elegans.studies.induction_runs import Recipe, excesses, levels, phases, shares, watched
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.sweeps.experiment import Experiment
 from elegans.tasks import NGrams
@@ -27,28 +27,27 @@ class Settings:
 
 
 def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains two layers with each number of heads; options of sweeps are ignored."""
+    """Trains two layers with each number of heads; options are those of `Sweep.run`."""
     task = NGrams(3, settings.states, settings.length)
     tables, ends = [], []
     for heads in settings.heads:
         model = AttentionOnly(2, heads, settings.dim, scale=0.5)
-        runs, table = watched(
-            Experiment(task, model, settings.recipe.training()), range(settings.seeds), STRATEGIES
-        )
+        experiment = Experiment(task, model, settings.recipe.training())
+        runs, table = watched(experiment, range(settings.seeds), STRATEGIES, **options)
         name = f"{heads} head{'s' if heads > 1 else ''}"
         tables.append(table.assign(model=name, heads=heads))
-        for run in runs:
-            gaps = {s: excess(run, s, 2048).at_end for s in ("bigram", "trigram")}
-            ends.append({"model": name, "heads": heads, "seed": run.seed, **gaps})
-    found = levels(task, STRATEGIES, 2048)
+        gaps = {s: [found.at_end for found in excesses(runs, s, 2048)] for s in STRATEGIES[2:]}
+        seeds = [run.seed for run in runs]
+        ends.append(pd.DataFrame({"model": name, "heads": heads, "seed": seeds, **gaps}))
+    found, end = levels(task, STRATEGIES, 2048), pd.concat(ends, ignore_index=True)
     table = pd.concat(tables, ignore_index=True).assign(theory=found["loss"]["trigram"])
     return Result(
         study="trigrams",
         scale=scale,
         table=table,
         summary={"Share of evaluations nearest to each strategy": shares(table, STRATEGIES)},
-        claims=check(table, pd.DataFrame(ends)),
-        data={"levels": found.reset_index(), "end": pd.DataFrame(ends)},
+        claims=check(table, end),
+        data={"levels": found.reset_index(), "end": end},
         facts={"states": settings.states, "length": settings.length, "seeds": settings.seeds},
     )
 

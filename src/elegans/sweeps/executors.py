@@ -41,7 +41,7 @@ class Force(NamedTuple):
     executor: Executor
     workers: Callable[[], int]
     call: Callable[[str], str]
-    probes: Mapping[str, str]  # where the callee finds them
+    probes: Mapping[str, Any]  # what the callee makes them from
     at_least: int = 1  # runs of a unit
 
 
@@ -95,7 +95,7 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _cluster(address: str, probes: Mapping[str, str]) -> Iterator[Force]:
+def _cluster(address: str, probes: Mapping[str, Any]) -> Iterator[Force]:
     """The workers of a Dask cluster, each thread of which does a task at a time."""
     client_at = dask_client()
     with client_at(address, set_as_default=False) as client:

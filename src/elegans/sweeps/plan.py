@@ -149,7 +149,8 @@ def _guess(experiment: Experiment, sizes: dict[Any, int]) -> float:
     task, model, training = experiment.task, experiment.model, experiment.training
     if (task, model) not in sizes:
         shapes = jax.eval_shape(lambda key: model.init(key, task), jr.key(0))
-        sizes[task, model] = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
+        parameters = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
+        sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
     steps, samples = int(training.steps), training.samples
     batch = training.batch or int(samples or 0)
     seen = min(int(training.test_samples), SCREEN_ROWS) + min(int(samples or 0), TRAIN_ROWS)

@@ -6,7 +6,6 @@ done again, so the same call goes on where it was stopped, and a larger grid cos
 
 import itertools
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -27,7 +26,7 @@ from elegans.sweeps.run import name_of
 from elegans.sweeps.shelf import Memory, Shelf
 from elegans.sweeps.store import Store
 from elegans.sweeps.table import typed
-from elegans.sweeps.unit import Key
+from elegans.sweeps.unit import Key, refuse_unimportable
 
 COLUMNS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "seconds")
 SEEDS = 2**32  # JAX makes a key of 32 bits
@@ -58,7 +57,8 @@ class Sweep:
         over: The values of each dotted field that varies, such as `{"model.width": [10, 100]}`.
         seeds: One run of each grid point a seed.
         probes: Functions `probe(params, initial, task, key)`, called at each evaluation; what they
-            see is stored. Worker processes import them, so they are defined in a module.
+            see is stored. Worker processes import them, so they are defined in a module, or are
+            frozen dataclasses of plain fields and configurations with a method `__call__`.
     """
 
     experiment: Experiment
@@ -163,7 +163,8 @@ class Sweep:
             keys = [cell.key for cell in cells]
             texts = {cell.name: cell.experiment.to_json() for cell in cells}
             if not isinstance(hands.executor, InProcess):
-                _refuse_unimportable(texts.values())
+                for text in texts.values():
+                    refuse_unimportable(text)
             for records in drive(plan, hands, keys, texts, shelf.holds):
                 yield records, plan.seconds_left() / plan.workers
 
@@ -189,17 +190,6 @@ def row_of(cell: Cell, outcome: Mapping[str, Any]) -> dict[str, Any]:
 def _shown(value: Any) -> Any:
     """A grid value as a cell of a table: configurations as they would be typed."""
     return value if isinstance(value, int | float | str | None) else checks.shown(value)
-
-
-def _refuse_unimportable(texts: Iterable[str]) -> None:
-    """Refuses experiments that another process cannot rebuild."""
-    for text in texts:
-        found = re.search(r'"type": "(__main__:[^"]*|[^"]*<locals>[^"]*)"', text)
-        if found:
-            raise ValueError(
-                f"A worker process cannot import {found[1]}. Define it at the top of a module of "
-                "its own, or do the sweep in this process with workers=0."
-            )
 
 
 def _refuse_other_probes(

@@ -1,11 +1,14 @@
 """Units of work as text: runs of one structure, and the records that come of them.
 
-A unit is JSON with experiments, seeds, the names of probes, and the settings of JAX that numbers
-depend on. So any process that can import this package can do it, and nothing needs pickling.
+A unit is JSON with experiments, seeds, probes (by name, or as plain data), and the settings of JAX
+that numbers depend on. So any process that can import this package can do it, and nothing needs
+pickling.
 """
 
+import dataclasses
 import importlib
 import json
+import re
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 import jax
 
 from elegans.sweeps.experiment import Experiment
+from elegans.sweeps.plain import from_plain, to_plain
 from elegans.sweeps.record import Record
 from elegans.training.loop import Job, train
 from elegans.training.program import Probe
@@ -21,7 +25,7 @@ SETTINGS = ("jax_enable_x64", "jax_default_matmul_precision", "jax_threefry_part
 Key = tuple[str, int]
 
 
-def unit(texts: Mapping[str, str], keys: Sequence[Key], probes: Mapping[str, str]) -> str:
+def unit(texts: Mapping[str, str], keys: Sequence[Key], probes: Mapping[str, Any]) -> str:
     """The text of a unit: runs by experiment hash and seed, experiments by hash as JSON."""
     return json.dumps(
         {
@@ -84,21 +88,39 @@ def traceback_of(error: Exception) -> str:
     return "".join(shown.format())
 
 
-def reference(function: Any) -> str:
-    """Where another process finds a function: "module:name"."""
-    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+def reference(probe: Any) -> Any:
+    """What another process makes a probe from: "module:name", or a configuration as plain data."""
+    if dataclasses.is_dataclass(probe) and not isinstance(probe, type):
+        plain = to_plain(probe)
+        refuse_unimportable(json.dumps(plain))
+        return plain
+    module, name = getattr(probe, "__module__", ""), getattr(probe, "__qualname__", "")
     if module in ("", "__main__") or "<" in name or not name:
-        raise ValueError(
-            f"A worker process cannot import {function!r}. Define it at the top of a module of its "
-            "own, or do the sweep in this process with workers=0."
-        )
+        raise unimportable(repr(probe))
     return f"{module}:{name}"
 
 
-def imported(where: str) -> Any:
-    """The function that `reference` names."""
+def imported(where: Any) -> Any:
+    """The probe that `reference` wrote down."""
+    if not isinstance(where, str):
+        return from_plain(where)
     module, name = where.split(":")
     found: Any = importlib.import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+def refuse_unimportable(text: str) -> None:
+    """Refuses configurations, as JSON, that another process cannot rebuild."""
+    found = re.search(r'"type": "(__main__:[^"]*|[^"]*<locals>[^"]*)"', text)
+    if found:
+        raise unimportable(found[1])
+
+
+def unimportable(what: str) -> ValueError:
+    """The refusal of something that lives in this process only."""
+    return ValueError(
+        f"A worker process cannot import {what}. Define it at the top of a module of its own, or "
+        "do the sweep in this process with workers=0."
+    )

@@ -1,14 +1,14 @@
 r"""Probes: what a network looks like inside while its error still stands still.
 
 A probe is a function of the parameters now and at the start, the task, and a key. It is called at
-each evaluation, inside the compiled program, and returns scalars or small arrays. These two are for
-networks whose first weight matrix is `params.layers[0].weight`.
+each evaluation, inside the compiled program, and returns scalars or small arrays. The first two are
+for networks whose first weight matrix is `params.layers[0].weight`.
 """
 
 from typing import Any
 
 import jax.numpy as jnp
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from elegans.inits import Layers
 
@@ -29,3 +29,8 @@ def distance_from_start(
     A measure of hidden progress (thesis, section 5.5): it grows long before the error falls.
     """
     return jnp.max(jnp.abs(params.layers[0].weight - initial.layers[0].weight))
+
+
+def parameters(params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray) -> PyTree:
+    """The network itself, for small ones: a stored run can then be looked at again."""
+    return params
