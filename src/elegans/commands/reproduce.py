@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from elegans.commands.refusal import refusing
@@ -30,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, default=Path("out"), help="where files go (default: out)")
     made.add_argument("--store", type=Path, help="a database of runs to keep and to go on from")
     made.add_argument("--workers", type=int, help="worker processes (default: one a core)")
+    made.add_argument("--data", type=Path, help="a directory of data sets (for: tabular)")
     made.add_argument("--json", action="store_true", help="print the claims as JSON")
     return made
 
@@ -52,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
                 f"--workers counts processes, so it is 0 or more; got {options.workers}."
             )
         options.out.mkdir(parents=True, exist_ok=True)
-    result = study.run(options.scale, store=options.store, workers=options.workers)
+        data = study.ready(options.scale, options.data)
+    result = study.run(options.scale, store=options.store, workers=options.workers, **data)
     files = write(study, result, options.out)
     if options.json:
         claims = [asdict(claim) for claim in result.claims]
@@ -98,7 +101,7 @@ def _show(result: "Result", files: list[Path], console: Console) -> None:
 
 
 def _table(title: str, frame: "pd.DataFrame") -> Table:
-    """A frame of rates as a coloured table."""
+    """A frame of rates as a coloured table; text stands as it is."""
     table = Table(str(frame.index.name or ""), title=title)
     for column in frame.columns:
         table.add_column(str(column), justify="right")
@@ -107,6 +110,8 @@ def _table(title: str, frame: "pd.DataFrame") -> Table:
     return table
 
 
-def _cell(value: float) -> str:
+def _cell(value: float | str) -> str:
+    if isinstance(value, str):
+        return escape(value)
     colour = "green" if value >= 0.9 else "yellow" if value >= 0.1 else "dim"
     return f"[{colour}]{value:.0%}[/]"

@@ -1,14 +1,13 @@
 """The 16 tables of the numerical classification benchmark, and where their rows come from.
 
 The benchmark is OpenML's suite 337, curated by Grinsztajn, Oyallon and Varoquaux (2022). A table is
-read from `NAME.npz` in a directory, with `X` (rows x features), `y` (0 or 1) and `feature_names`, or
-else fetched from OpenML by scikit-learn, which keeps what it has fetched. Table 1 of the Pareto
+read from `NAME.npz` in a directory, with `X` (rows x features), `y` (0 or 1) and `feature_names`,
+or else fetched from OpenML by scikit-learn, which keeps what it has fetched. Table 1 of the Pareto
 paper counts the label among the features; here it is not.
 """
 
 import os
 import zipfile
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +66,6 @@ def directory_of(directory: str | None) -> str | None:
     return directory or os.environ.get(VARIABLE) or None
 
 
-@lru_cache(maxsize=len(SUITE))
 def table(name: str, directory: str | None) -> Table:
     """The table called `name`, from a directory or, where none is given, from OpenML."""
     return fetched(name) if directory is None else read(name, Path(directory))
@@ -79,7 +77,7 @@ def read(name: str, directory: Path) -> Table:
     if not path.is_file():
         raise MissingData(f"There is no {path}. {advice(name)}")
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             missing = [part for part in ("X", "y") if part not in arrays]
             if missing:
                 raise ValueError(f"{path} has no {' and no '.join(missing)}; a table is {FILES}.")

@@ -1,9 +1,9 @@
 r"""Tables of real data as tasks, split as in the Pareto paper, appendix C.3.
 
-A tenth of the rows, drawn by the run's seed, is the test set; a fraction of the others, drawn by the
-same, is the training set. Every column is standardised to mean 0 and standard deviation 1 by the
-statistics of all rows of the table, as the paper does it ("we standardize the dataset"): inputs of
-the test set enter these, labels do not. A constant column becomes zero. Labels are $\pm 1$.
+A tenth of the rows, drawn by the run's seed, is the test set; a fraction of the others, drawn by
+the same, is the training set. Every column is standardised to mean 0 and standard deviation 1 by
+the statistics of all rows of the table, as the paper does it ("we standardize the dataset"): inputs
+of the test set enter these, labels do not. A constant column becomes zero. Labels are $\pm 1$.
 
 The split is an order of the rows. Training sets of one seed are nested: that of a smaller fraction
 is the beginning of that of a larger one, and the test set is the same.
@@ -58,7 +58,7 @@ class Tabular:
     Attributes:
         name: One of `suite()`; upper and lower case are the same.
         fraction: Of the nine tenths of the rows that are not for testing.
-        directory: Where NAME.npz is; None is the directory in ELEGANS_DATA or, without that, OpenML.
+        directory: Where NAME.npz is; None is ELEGANS_DATA or, if that is not set, OpenML.
         rows: How many rows the table has, refused if it has others. `load` writes it down, so that
             a record of a part of a table is never taken for one of the whole.
     """
@@ -89,9 +89,13 @@ class Tabular:
     @property
     def table(self) -> openml.Table:
         """The rows as they are stored, labels 0 and 1."""
-        found = openml.table(self.name, openml.directory_of(self.directory))
-        if self.rows is not None and len(found.x) != self.rows:
-            raise ValueError(f"{checks.shown(self)}: the table here has {len(found.x)} rows.")
+        return self._rows[0]
+
+    @property
+    def _rows(self) -> tuple[openml.Table, Examples]:
+        found = rows_of(self.name, openml.directory_of(self.directory))
+        if self.rows is not None and len(found[0].x) != self.rows:
+            raise ValueError(f"{checks.shown(self)}: the table here has {len(found[0].x)} rows.")
         return found
 
     @property
@@ -123,8 +127,7 @@ class Tabular:
 
     def standardised(self) -> Examples:
         """All rows, columns of mean 0 and standard deviation 1, labels +-1."""
-        self.table  # noqa: B018  (which refuses a table with other rows than it should have)
-        return standardised(self.name, openml.directory_of(self.directory))
+        return self._rows[1]
 
     def order(self, key: PRNGKeyArray) -> np.ndarray:
         """The rows of the table in the order of a key: training rows first, test rows last."""
@@ -157,15 +160,14 @@ class Tabular:
 
 
 @lru_cache(maxsize=len(openml.SUITE))
-def standardised(name: str, directory: str | None) -> Examples:
-    """The rows of a table, columns of mean 0 and standard deviation 1 or constantly 0."""
+def rows_of(name: str, directory: str | None) -> tuple[openml.Table, Examples]:
+    """The rows of a table, as they are stored and as they are learned from."""
     found = openml.table(name, directory)
     x = found.x.astype(np.float64)
-    deviation = x.std(axis=0)
-    is_constant = found.x.min(axis=0) == found.x.max(axis=0)
-    x = (x - x.mean(axis=0)) / np.where(is_constant, 1.0, deviation)
+    is_constant = x.min(axis=0) == x.max(axis=0)
+    x = (x - x.mean(axis=0)) / np.where(is_constant, 1.0, x.std(axis=0))
     x = np.where(is_constant, 0.0, x).astype(np.float32)
-    return Examples(x, 2 * found.y - 1)
+    return found, Examples(x, 2 * found.y - 1)
 
 
 def load(
@@ -175,7 +177,7 @@ def load(
 
     Args:
         name: One of `suite()`.
-        directory: Where NAME.npz is; None is the directory in ELEGANS_DATA or, without that, OpenML.
+        directory: Where NAME.npz is; None is ELEGANS_DATA or, if that is not set, OpenML.
         fraction: Of the training rows.
 
     Raises:

@@ -6,10 +6,10 @@ $m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the $j$-th r
 drawn with replacement by a number that depends on $tB + j$ alone, so a step sees the same batch
 however it is reached.
 
-A task may have *stored* rows instead: `task.stored(key)` is the whole table in an order that depends
-on the key, and `task.sizes` says how many rows of it are for training and for testing. Training row
-$i$ is row $i$ of that table, and test row $i$ is row $i$ from its end. The table is an argument of
-the compiled programs, so runs with different seeds share them.
+A task may have *stored* rows instead: `task.stored(key)` is the whole table in an order that
+depends on the key, and `task.sizes` says how many rows of it are for training and for testing.
+Training row $i$ is row $i$ of that table, and test row $i$ is row $i$ from its end. The table is an
+argument of the compiled programs, so runs with different seeds share them.
 """
 
 from dataclasses import replace

@@ -189,9 +189,7 @@ def whole_training_set(
     task, _, _ = join(structure, numbers)
     indices = jnp.arange(samples, dtype=jnp.uint32)
     return (
-        data.taken(table, indices)
-        if data.is_stored(task)
-        else data.rows(task, keys.data, indices)
+        data.taken(table, indices) if data.is_stored(task) else data.rows(task, keys.data, indices)
     )
 
 
