@@ -1,7 +1,5 @@
 """The study of tables end to end on made-up ones, and its claims where the answer is known."""
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +17,7 @@ TINY = tabular.Settings(
     seeds=2,
     architectures=((4, 1), (16, 1)),
     decays=(0.0,),
+    starts=("dense", "2-sparse"),
     epochs=3,
     baselines=tabular_baselines.Settings(
         max_depth=(None, 2), max_features=("sqrt", 99), n_estimators=(2, 5), hidden=(4,), epochs=3
@@ -39,22 +38,25 @@ def directory(tmp_path_factory):
     return made
 
 
-@pytest.fixture
-def tiny(monkeypatch):
-    """The quick scale, made tiny; no learner but scikit-learn's."""
-    scale = tabular.Scale(TINY, "seconds")
+@pytest.fixture(scope="module")
+def tiny():
+    """The study, with its quick scale made tiny, and no learner but scikit-learn's."""
     found = study("tabular")
-    monkeypatch.setitem(found.scales, "quick", scale)
-    monkeypatch.setattr(tabular_baselines, "present", lambda: tabular_baselines.LEARNERS)
-    monkeypatch.delenv("ELEGANS_DATA", raising=False)
-    return found
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(found.scales, "quick", tabular.Scale(TINY, "seconds"))
+        patch.setattr(tabular_baselines, "present", lambda: tabular_baselines.LEARNERS)
+        patch.delenv("ELEGANS_DATA", raising=False)
+        yield found
 
 
 @pytest.fixture(scope="module")
-def result(directory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tabular_baselines, "present", lambda: tabular_baselines.LEARNERS)
-        return tabular.measure(TINY, scale="tiny", data=directory, workers=0, progress=False)
+def store(tmp_path_factory):
+    return tmp_path_factory.mktemp("store") / "runs.db"
+
+
+@pytest.fixture(scope="module")
+def result(tiny, directory, store):
+    return tiny.run("quick", data=directory, store=store, workers=0, progress=False)
 
 
 def test_every_setting_is_in_the_table_with_the_papers_number_beside_it(result):
@@ -62,10 +64,9 @@ def test_every_setting_is_in_the_table_with_the_papers_number_beside_it(result):
     assert (table["runs"] == 2).all()
     assert table["median"].between(table["low"], table["high"]).all()
     networks = table[table["learner"] == tabular.MLP_NAME]
-    assert len(networks) == 2 * 3 * 3 * 2  # data sets, fractions, starts, widths
+    assert len(networks) == 2 * 3 * 2 * 2  # data sets, fractions, starts, widths
     forests = table[table["learner"] == tabular_baselines.FOREST]
-    # max_features=99 is more than the columns; three rows of one class give no grid
-    assert set(forests.loc[forests["fraction"] == 1.0, "setting"]) == {
+    assert set(forests["setting"]) == {  # without max_features=99, more than the columns
         f"max_depth={d}, max_features=sqrt, n_estimators={n}" for d in (None, 2) for n in (2, 5)
     }
     full = networks[(networks["dataset"] == "heloc") & (networks["fraction"] == 1.0)]
@@ -87,12 +88,15 @@ def test_the_best_of_a_learner_is_the_lowest_median_over_its_settings(result):
     )
 
 
-def test_table_2_has_the_papers_columns_beside_ours(result):
-    frame = result.summary["Table 2: median test error (%), ours | the paper's"]
-    assert list(frame.index) == ["heloc (part)", "pol (part)"]
-    assert frame.loc["pol (part)", "MLP full"].endswith("| 1.4")
-    assert frame.loc["heloc (part)", "RF 1%"].endswith("| 31.0")
-    assert frame.loc["heloc (part)", "best"] == "27.4 (ResNet)"
+def test_table_2_has_the_papers_row_below_ours(result):
+    frame = result.summary["Table 2: median test error (%), ours and the paper's"]
+    assert list(frame.index) == ["heloc (part)", "heloc, paper", "pol (part)", "pol, paper"]
+    assert frame.loc["pol, paper", "MLP full"] == "1.4"
+    assert frame.loc["heloc, paper", "RF 1%"] == "31.0"
+    assert frame.loc["heloc, paper", "tuned best"] == "27.4 ResNet"
+    best = result.data["best"].set_index(["dataset", "learner", "fraction"])["median"]
+    ours = best["pol", tabular.MLP_NAME, 0.1]
+    assert frame.loc["pol (part)", "MLP 10%"] == f"{100 * ours:.1f}"
 
 
 def test_a_data_set_that_is_no_exact_one_is_no_evidence_for_the_papers_numbers(result):
@@ -101,22 +105,19 @@ def test_a_data_set_that_is_no_exact_one_is_no_evidence_for_the_papers_numbers(r
     assert "no data set here" in claim.measured
 
 
-def test_the_command_writes_its_files_and_goes_on_from_its_notes(
-    tiny, directory, tmp_path, monkeypatch, capsys
+def test_the_command_goes_on_from_a_store_and_writes_its_files(
+    result, directory, store, tmp_path, monkeypatch, capsys
 ):
-    arguments = ["reproduce", "tabular", "--data", str(directory), "--workers", "0",
-                 "--out", str(tmp_path / "out"), "--store", str(tmp_path / "runs.db")]  # fmt: skip
-    assert main(arguments) in (0, 1)
+    monkeypatch.setattr(tabular_baselines, "fitted", lambda *_: pytest.fail("fitted again"))
+    assert main(["reproduce", "tabular", "--data", str(directory), "--workers", "0",
+                 "--out", str(tmp_path), "--store", str(store)]) == 1  # fmt: skip
     shown = capsys.readouterr().out
     assert "Table 2" in shown
+    assert shown.count("holds") + shown.count("FAILS") == len(result.claims) == 5
     for name in ("tabular.png", "tabular.html", "tabular.csv"):
-        assert (tmp_path / "out" / name).stat().st_size > 1000
-    page = (tmp_path / "out" / "tabular.html").read_text(encoding="utf-8")
-    assert "ours | the paper" in page
-    monkeypatch.setattr(tabular_baselines, "fitted", lambda *_: pytest.fail("fitted again"))
-    main([*arguments, "--json"])
-    claims = json.loads(capsys.readouterr().out)["claims"]
-    assert len(claims) == 5
+        assert (tmp_path / name).stat().st_size > 1000
+    page = (tmp_path / "tabular.html").read_text(encoding="utf-8")
+    assert "<td>heloc, paper</td>" in page
 
 
 def test_without_data_and_network_the_command_says_what_to_do(tiny, tmp_path, monkeypatch, capsys):
