@@ -6,7 +6,14 @@ import pytest
 from sklearn import datasets
 
 from elegans.cli import main
-from elegans.studies import intervals, tabular, tabular_baselines, tabular_claims, tabular_reference
+from elegans.studies import (
+    intervals,
+    tabular,
+    tabular_baselines,
+    tabular_claims,
+    tabular_reference,
+    tabular_tables,
+)
 from elegans.studies.catalogue import study
 from elegans.tasks import openml
 from elegans.tasks.tabular import rows_of
@@ -63,7 +70,7 @@ def test_every_setting_is_in_the_table_with_the_papers_number_beside_it(result):
     table = result.table
     assert (table["runs"] == 2).all()
     assert table["median"].between(table["low"], table["high"]).all()
-    networks = table[table["learner"] == tabular.MLP_NAME]
+    networks = table[table["learner"] == tabular_tables.MLP_NAME]
     assert len(networks) == 2 * 3 * 2 * 2  # data sets, fractions, starts, widths
     forests = table[table["learner"] == tabular_baselines.FOREST]
     assert set(forests["setting"]) == {  # without max_features=99, more than the columns
@@ -95,7 +102,7 @@ def test_table_2_has_the_papers_row_below_ours(result):
     assert frame.loc["heloc, paper", "RF 1%"] == "31.0"
     assert frame.loc["heloc, paper", "tuned best"] == "27.4 ResNet"
     best = result.data["best"].set_index(["dataset", "learner", "fraction"])["median"]
-    ours = best["pol", tabular.MLP_NAME, 0.1]
+    ours = best["pol", tabular_tables.MLP_NAME, 0.1]
     assert frame.loc["pol (part)", "MLP 10%"] == f"{100 * ours:.1f}"
 
 

@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 
 from elegans.report import plots
 from elegans.studies.study import Result
-from elegans.studies.tabular import MLP_NAME
 from elegans.studies.tabular_baselines import FOREST
 from elegans.studies.tabular_reference import TABLE_2
+from elegans.studies.tabular_tables import MLP_NAME
 
 STARTS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
 OTHERS = ("tab:brown", "tab:olive", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
