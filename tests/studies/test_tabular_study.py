@@ -96,7 +96,7 @@ def test_the_best_of_a_learner_is_the_lowest_median_over_its_settings(result):
 
 
 def test_table_2_has_the_papers_row_below_ours(result):
-    frame = result.summary["Table 2: median test error (%), ours and the paper's"]
+    frame = result.summary[tabular_tables.TITLE]
     assert list(frame.index) == ["heloc (part)", "heloc, paper", "pol (part)", "pol, paper"]
     assert frame.loc["pol, paper", "MLP full"] == "1.4"
     assert frame.loc["heloc, paper", "RF 1%"] == "31.0"

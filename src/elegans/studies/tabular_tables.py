@@ -13,6 +13,7 @@ from elegans.tasks.tabular import Tabular
 
 MLP_NAME = "elegans MLP"
 SETTING = ["start", "width", "depth", "weight_decay"]
+TITLE = "Table 2: median test error (%), ours and the paper's (tuned: Grinsztajn et al., 2022)"
 
 
 def cells(runs: pd.DataFrame, tasks: Sequence[Tabular]) -> pd.DataFrame:
@@ -66,7 +67,7 @@ def summary(best: pd.DataFrame, tasks: Sequence[Tabular]) -> dict[str, pd.DataFr
         for fraction in FRACTIONS
         if (best["fraction"] == fraction).any()
     }
-    found = {"Table 2: median test error (%), ours and the paper's": table_2(best, tasks), **every}
+    found = {TITLE: table_2(best, tasks), **every}
     absent = tabular_baselines.absent()
     if absent:
         advice = pd.DataFrame({"to add it": "pip install 'elegans[tabular]'"}, index=absent)
