@@ -46,7 +46,12 @@ def page(result: Result) -> alt.TopLevelMixin:
     table = result.table
     order = sorted(table["learner"].drop_duplicates(), key=lambda name: name != MLP_NAME)
     base = alt.Chart(table).encode(
-        x=alt.X("samples:Q", scale=alt.Scale(type="log"), title="training rows"),
+        x=alt.X(
+            "samples:Q",
+            scale=alt.Scale(type="log", nice=False),
+            title="training rows",
+            axis=alt.Axis(tickCount=4, labelOverlap=True, grid=False),
+        ),
         color=alt.Color("learner:N", sort=order, title="learner (click)"),
         detail="setting:N",
         opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),

@@ -112,5 +112,5 @@ def grid(best: pd.DataFrame, learners: list[str]) -> pd.DataFrame:
         for m, low, high in best[["median", "low", "high"]].itertuples(index=False)
     ]
     frame = best.assign(text=text).pivot(index="dataset", columns="learner", values="text")
-    frame.index.name = "data set"
+    frame.index.name, frame.columns.name = "data set", None
     return frame[learners]

@@ -135,8 +135,9 @@ def checked(found: Table, where: str) -> Table:
 def advice(name: str) -> str:
     """What to do to have a table."""
     return (
-        f"Pass directory= (or set {VARIABLE}) to where {name}.npz is: {FILES}. Or give neither "
-        "and connect to the network once: scikit-learn fetches it from OpenML and keeps it."
+        f"Pass directory= (or --data, or set {VARIABLE}) to where {name}.npz is: {FILES}. "
+        "Or give none of them and connect to the network once: scikit-learn fetches it from "
+        "OpenML and keeps it."
     )
 
 
