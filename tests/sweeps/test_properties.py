@@ -87,7 +87,7 @@ TASKS = [name for name in FIELDS if name in vars(el.tasks)]
 def part(name):
     """Plain data of a configuration, some fields left out where they have a default."""
     fields = FIELDS[name]
-    is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width", *SEQUENCES}
+    is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width", "name", *SEQUENCES}
     given = {field: values for field, values in fields.items() if field in is_given}
     rest = {field: values for field, values in fields.items() if field not in is_given}
     return st.fixed_dictionaries({"type": st.just(name), **given}, optional=rest)
@@ -114,6 +114,12 @@ FIELDS["NGrams"] = {"order": st.integers(2, 3), **STATES, "prior": part("Dirichl
 FIELDS["MarkovChains"] = {
     **STATES,
     "prior": st.one_of(*map(part, ("Dirichlet", "DoublyStochastic", "IidUnigram", "Mixture"))),
+}
+FIELDS["Tabular"] = {
+    "name": st.sampled_from(["pol", "MagicTelescope"]),
+    "fraction": st.floats(0.01, 1),
+    "directory": st.none() | st.just("tables"),
+    "rows": st.none() | st.integers(2, 10**6),
 }
 FIELDS["MLP"] = {
     "width": st.integers(1, 10**4),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from elegans.commands.refusal import refusing
@@ -30,6 +31,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, default=Path("out"), help="where files go (default: out)")
     made.add_argument("--store", type=Path, help="a database of runs to keep and to go on from")
     made.add_argument("--workers", type=int, help="worker processes (default: one a core)")
+    made.add_argument("--data", type=Path, help="a directory of data sets (for: tabular)")
     made.add_argument("--json", action="store_true", help="print the claims as JSON")
     return made
 
@@ -52,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
                 f"--workers counts processes, so it is 0 or more; got {options.workers}."
             )
         options.out.mkdir(parents=True, exist_ok=True)
-    result = study.run(options.scale, store=options.store, workers=options.workers)
+        data = study.ready(options.scale, options.data)
+    result = study.run(options.scale, store=options.store, workers=options.workers, **data)
     files = write(study, result, options.out)
     if options.json:
         claims = [asdict(claim) for claim in result.claims]
@@ -98,20 +101,21 @@ def _show(result: "Result", files: list[Path], console: Console) -> None:
 
 
 def _table(title: str, frame: "pd.DataFrame") -> Table:
-    """A frame as a table; columns of fractions as coloured percentages."""
+    """A frame as a table; fractions as coloured percentages, text as it is."""
     table = Table(str(frame.index.name or ""), title=title)
     for column in frame.columns:
         table.add_column(str(column), justify="right")
-    columns = [frame[column] for column in frame.columns]
-    cells = [_rate if column.dropna().between(0, 1).all() else _number for column in columns]
-    for i, name in enumerate(frame.index):
-        row = (cell(column.iloc[i]) for cell, column in zip(cells, columns, strict=True))
+    columns = [_cells(frame[column]) for column in frame.columns]
+    for name, *row in zip(frame.index, *columns, strict=True):
         table.add_row(str(name), *row)
     return table
 
 
-def _number(value: float) -> str:
-    return f"{value:,.4g}"
+def _cells(column: "pd.Series") -> list[str]:
+    if column.dtype.kind not in "biuf":
+        return [escape(str(value)) for value in column]
+    is_rate = column.dropna().between(0, 1).all()
+    return [_rate(value) if is_rate else f"{value:,.4g}" for value in column]
 
 
 def _rate(value: float) -> str:

@@ -43,4 +43,14 @@ def _introduction(study: Study, result: Result) -> str:
         f"<h1>{html.escape(study.name)}</h1>"
         f'<p class="sub">{html.escape(study.reproduces)}. Scale: {result.scale}.</p>'
         f"<table><tr><th></th><th>claim</th><th>measured</th></tr>{rows}</table>"
+        f"{_tables(result)}"
+    )
+
+
+def _tables(result: Result) -> str:
+    """The tables of the summary that are text; those of numbers are what the chart shows."""
+    return "".join(
+        f"<h3>{html.escape(title)}</h3>{frame.reset_index().to_html(index=False, border=0)}"
+        for title, frame in result.summary.items()
+        if all(isinstance(value, str) for value in frame.to_numpy().ravel())
     )

@@ -18,6 +18,7 @@ MODULES = {
     "trigrams": "elegans.studies.trigrams",
     "one-layer-fails": "elegans.studies.one_layer_fails",
     "more-states": "elegans.studies.more_states",
+    "tabular": "elegans.studies.tabular",
 }
 
 

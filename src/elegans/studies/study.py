@@ -55,13 +55,24 @@ class Study:
     """A figure or table of a document, by name.
 
     `measure(settings, **options)` does the runs and returns the result; options are those of
-    `Sweep.run`.
+    `Sweep.run`. A study of data that are not made here has `prepare(settings, data)`, which refuses
+    a directory that lacks them; its `measure` has the option `data`.
     """
 
     name: str
     reproduces: str
     scales: Mapping[str, Scale]
     measure: Callable[..., Result]
+    prepare: Callable[[Any, Any], None] | None = None
+
+    def ready(self, scale: str, data: Any = None) -> dict[str, Any]:
+        """The options about data for `run`, refused if what is to be measured is not at hand."""
+        if self.prepare is None:
+            if data is not None:
+                raise ValueError(f"Study {self.name!r} makes its own data; got --data {data}.")
+            return {}
+        self.prepare(self.scales[scale].settings, data)
+        return {"data": data}
 
     def run(self, scale: str = "quick", **options: Any) -> Result:
         """The study's result at one of its scales."""

@@ -18,6 +18,7 @@ from elegans.sweeps.plain import (
     to_plain,
     type_name,
 )
+from elegans.training.data import is_stored
 from elegans.training.losses import SIGN_LOSSES
 from elegans.training.optimizers import matches, path_name
 from elegans.training.recipe import Training
@@ -53,7 +54,17 @@ class Experiment:
             )
         if hasattr(self.model, "check"):
             self.model.check(self.task)
+        self._check_samples()
         self._check_groups()
+
+    def _check_samples(self) -> None:
+        """Refuses a training set that is larger than what a task has stored."""
+        samples = self.training.samples
+        if is_stored(self.task) and samples is not None and int(samples) > self.task.sizes[0]:
+            raise ValueError(
+                f"Experiment: {checks.shown(self.task)} has {self.task.sizes[0]} rows to train on, "
+                f"so samples is at most that, or None for all of them; got {samples}."
+            )
 
     def _check_groups(self) -> None:
         """Refuses a group of rates that matches no parameter."""

@@ -1,5 +1,6 @@
-"""Where examples come from: distributions with a known answer."""
+"""Where examples come from: distributions with a known answer, and tables of real data."""
 
+from elegans.tasks import tabular as tabular
 from elegans.tasks.boolean import Batch as Batch
 from elegans.tasks.boolean import Conjunction as Conjunction
 from elegans.tasks.boolean import DisjointParity as DisjointParity
@@ -16,3 +17,4 @@ from elegans.tasks.priors import Mixture as Mixture
 from elegans.tasks.sparse_networks import LearningWithRounding as LearningWithRounding
 from elegans.tasks.sparse_networks import LiftedParity as LiftedParity
 from elegans.tasks.sparse_networks import SparseNetwork as SparseNetwork
+from elegans.tasks.tabular import Tabular as Tabular

@@ -5,8 +5,14 @@ stored, so a set of any size $m$ costs no memory, $m$ is a traced number, and on
 $m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the $j$-th row of step $t$ is
 drawn with replacement by a number that depends on $tB + j$ alone, so a step sees the same batch
 however it is reached.
+
+A task may have *stored* rows instead: `task.stored(key)` is the whole table in an order that
+depends on the key, and `task.sizes` says how many rows of it are for training and for testing.
+Training row $i$ is row $i$ of that table, and test row $i$ is row $i$ from its end. The table is an
+argument of the compiled programs, so runs with different seeds share them.
 """
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import jax
@@ -37,6 +43,26 @@ def keys_of(seed: int) -> Keys:
 @jax.jit
 def _split(root: PRNGKeyArray) -> Keys:
     return Keys(*(jr.fold_in(root, i) for i in range(len(Keys._fields))))
+
+
+def is_stored(task: Any) -> bool:
+    """Whether a task's rows are read from a table, and not drawn."""
+    return hasattr(task, "stored")
+
+
+def resolved(task: Any, training: Training) -> Training:
+    """The recipe with the numbers of rows that a stored task has: `samples=None` is all of them.
+
+    `test_samples` is a number at most, as its default would be too many for a small table.
+    """
+    if not is_stored(task):
+        return training
+    train, test = task.sizes
+    return replace(
+        training,
+        samples=train if training.samples is None else training.samples,
+        test_samples=min(test, int(training.test_samples)),
+    )
 
 
 def rows(task: Any, key: PRNGKeyArray, indices: UInt32[Array, " size"]) -> PyTree:
@@ -72,17 +98,36 @@ def scaled(bits: UInt32[Array, " size"], m: Count) -> UInt32[Array, " size"]:
     return (bits >> 16) * (m >> 16) + (cross_a >> 16) + (cross_b >> 16) + (carry >> 16)
 
 
-def batches(task: Any, training: Training, keys: Keys, steps: Int[Array, " block"]) -> PyTree:
+def taken(table: PyTree, indices: UInt32[Array, " size"], *, is_test: Any = False) -> PyTree:
+    """The rows with the given numbers of a stored table, from its end if they are of the test set.
+
+    Numbers beyond the table are those of evaluation's last block, and are not counted there.
+    """
+    size = jnp.uint32(len(jax.tree.leaves(table)[0]))
+    indices = jnp.minimum(indices, size - 1)
+    indices = jnp.where(is_test, size - 1 - indices, indices)
+    return jax.tree.map(lambda leaf: leaf[indices], table)
+
+
+def batches(
+    task: Any, training: Training, keys: Keys, steps: Int[Array, " block"], table: PyTree = ()
+) -> PyTree:
     """The batches of several steps at once: random numbers are cheap only in bulk."""
 
     def batch(step: Int[Array, ""]) -> PyTree:
-        return rows(task, keys.data, batch_indices(training, keys, step))
+        indices = batch_indices(training, keys, step)
+        return taken(table, indices) if is_stored(task) else rows(task, keys.data, indices)
 
     return jax.vmap(batch)(steps)
 
 
-def steps_in_bulk(task: Any, batch: int, cache: int = 2**17, most: int = 64) -> int:
+def steps_in_bulk(
+    task: Any, batch: int, cache: int = 2**17, most: int = 64, table: PyTree = ()
+) -> int:
     """How many steps' batches to draw at once, so that they stay within `cache` bytes."""
-    example = jax.eval_shape(lambda key: task.sample(key, 1), jr.key(0))
+    if is_stored(task):
+        example = jax.eval_shape(lambda: jax.tree.map(lambda leaf: leaf[:1], table))
+    else:
+        example = jax.eval_shape(lambda key: task.sample(key, 1), jr.key(0))
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(example))
     return max(1, min(most, cache // (size * batch)))

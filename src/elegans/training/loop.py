@@ -24,7 +24,7 @@ from jaxtyping import PyTree
 
 from elegans.configuration import Count
 from elegans.training import program
-from elegans.training.data import Keys, keys_of
+from elegans.training.data import Keys, is_stored, keys_of, resolved
 from elegans.training.program import Observation, Probe, Rows, State, Sums
 from elegans.training.recipe import Training
 
@@ -153,7 +153,7 @@ def train(
         lanes: Runs side by side; None is what suits the device.
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
-    waiting = iter(jobs)
+    waiting = (job._replace(training=resolved(job.task, job.training)) for job in jobs)
     first = [job for _, job in zip(range(lanes or default_lanes()), waiting, strict=False)]
     if first:
         yield from _Bench(first, waiting, probes or {}, lanes or default_lanes(), watch).run()
@@ -178,7 +178,8 @@ class _Bench:
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
         self.state: State = stacked([state for _, state, _ in padded])
-        self.full_batch: PyTree = stacked([rows for _, _, rows in padded])
+        self.full_batch: PyTree = stacked([rows for _, _, (rows, _) in padded])
+        self.table: PyTree = stacked([table for _, _, (_, table) in padded])
         self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
         self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
         self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
@@ -193,16 +194,18 @@ class _Bench:
             jax.block_until_ready(self.state)
             yield from self._look(time.perf_counter() - began)
 
-    def _start(self, job: Job) -> tuple[_Lane, State, PyTree]:
+    def _start(self, job: Job) -> tuple[_Lane, State, tuple[PyTree, PyTree]]:
         structure, numbers = program.split(*job[1:4])
         assert structure == self.structure, f"{job} has another structure than its neighbours"
         keys = keys_of(job.seed)
         state = program.start(structure, job.model, numbers, keys)
+        table: PyTree = job.task.stored(keys.data) if is_stored(job.task) else ()
         rows: PyTree = ()
         if job.training.batch is None:
             assert job.training.samples is not None
-            rows = program.whole_training_set(structure, int(job.training.samples), numbers, keys)
-        return _Lane(job, keys, numbers, _copied(state.params)), state, rows
+            samples = int(job.training.samples)
+            rows = program.whole_training_set(structure, samples, numbers, keys, table)
+        return _Lane(job, keys, numbers, _copied(state.params)), state, (rows, table)
 
     def _advance(self, counts: list[int]) -> None:
         self.state = program.advance(
@@ -213,6 +216,7 @@ class _Bench:
             self.keys,
             np.asarray(counts, np.int32),
             self.full_batch,
+            self.table,
         )
         for lane, count in zip(self.active, counts, strict=True):
             if lane:
@@ -229,6 +233,7 @@ class _Bench:
                 self.initial,
                 self.keys,
                 jax.tree.map(lambda *counts: np.asarray(counts, np.int32), *rows),
+                self.table,
             )
         )
 
@@ -286,9 +291,10 @@ class _Bench:
             return
         lane, state, rows = self._start(job)
         self.active[i] = lane
-        fresh = (state, rows, lane.numbers, lane.keys, lane.initial)
-        held = (self.state, self.full_batch, self.numbers, self.keys, self.initial)
-        self.state, self.full_batch, self.numbers, self.keys, self.initial = _placed(held, fresh, i)
+        fresh = (state, *rows, lane.numbers, lane.keys, lane.initial)
+        held = (self.state, self.full_batch, self.table, self.numbers, self.keys, self.initial)
+        held = _placed(held, fresh, i)
+        self.state, self.full_batch, self.table, self.numbers, self.keys, self.initial = held
 
 
 @partial(jax.jit, donate_argnums=0)

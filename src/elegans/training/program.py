@@ -119,18 +119,22 @@ def advance(
     keys: Keys,
     count: Int[Array, " lanes"],
     full_batch: PyTree,
+    table: PyTree = (),
 ) -> State:
-    """Each lane after `count` more steps."""
+    """Each lane after `count` more steps, on rows of its `table` if the task has stored ones."""
 
-    def one(numbers: Any, state: State, keys: Keys, count: Count, full_batch: PyTree) -> State:
+    def one(
+        numbers: Any, state: State, keys: Keys, count: Count, full_batch: PyTree, table: PyTree
+    ) -> State:
         task, model, training = join(structure, numbers)
         update = partial(_update, model, training, keys)
         if training.batch is None:
             return jax.lax.fori_loop(0, count, lambda _, s: update(s, full_batch), state)
-        bulk = data.steps_in_bulk(task, training.batch)
+        bulk = data.steps_in_bulk(task, training.batch, table=table)
 
         def block(i: Array, state: State) -> State:
-            drawn = data.batches(task, training, keys, state.step + jnp.arange(bulk))
+            steps = state.step + jnp.arange(bulk)
+            drawn = data.batches(task, training, keys, steps, table)
             return jax.lax.fori_loop(
                 0,
                 jnp.minimum(bulk, count - i * bulk),
@@ -140,7 +144,7 @@ def advance(
 
         return jax.lax.fori_loop(0, -(-count // bulk), block, state)
 
-    return in_lanes(one, lanes)(numbers, state, keys, count, full_batch)
+    return in_lanes(one, lanes)(numbers, state, keys, count, full_batch, table)
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
@@ -153,15 +157,20 @@ def observe(
     initial: PyTree,
     keys: Keys,
     rows: Rows,
+    table: PyTree = (),
 ) -> Observation:
     """Train and test error over so many rows, whether all is finite, and what the probes see."""
 
-    def one(numbers: Any, params: PyTree, initial: PyTree, keys: Keys, rows: Rows) -> Observation:
+    def one(
+        numbers: Any, params: PyTree, initial: PyTree, keys: Keys, rows: Rows, table: PyTree
+    ) -> Observation:
         task, model, training = join(structure, numbers)
         is_finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)]
-        both = (jnp.stack([keys.data, keys.test]), jnp.stack([*map(jnp.asarray, rows)]))
+        is_stored = data.is_stored(task)
+        sets = jnp.asarray([False, True]) if is_stored else jnp.stack([keys.data, keys.test])
+        both = (sets, jnp.stack([*map(jnp.asarray, rows)]))
         # one after the other through one loop: half the code to compile
-        totals = jax.lax.map(partial(sums, task, model, training, params), both)
+        totals = jax.lax.map(partial(sums, task, model, training, params, table), both)
         return Observation(
             train=jax.tree.map(lambda leaf: leaf[0], totals),
             test=jax.tree.map(lambda leaf: leaf[1], totals),
@@ -169,28 +178,44 @@ def observe(
             probes={name: probe(params, initial, task, keys.probe) for name, probe in probes},
         )
 
-    return in_lanes(one, lanes)(numbers, params, initial, keys, rows)
+    return in_lanes(one, lanes)(numbers, params, initial, keys, rows, table)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
 def whole_training_set(
-    structure: Structure, samples: int, numbers: tuple[Any, ...], keys: Keys
+    structure: Structure, samples: int, numbers: tuple[Any, ...], keys: Keys, table: PyTree = ()
 ) -> PyTree:
     """All rows of one run's training set, for full-batch training."""
     task, _, _ = join(structure, numbers)
-    return data.rows(task, keys.data, jnp.arange(samples, dtype=jnp.uint32))
+    indices = jnp.arange(samples, dtype=jnp.uint32)
+    return (
+        data.taken(table, indices) if data.is_stored(task) else data.rows(task, keys.data, indices)
+    )
 
 
 def sums(
-    task: Any, model: Any, training: Training, params: PyTree, rows: tuple[PRNGKeyArray, Array]
+    task: Any,
+    model: Any,
+    training: Training,
+    params: PyTree,
+    table: PyTree,
+    rows: tuple[PRNGKeyArray | Bool[Array, ""], Array],
 ) -> Sums:
-    """Loss and error over the first `count` rows of the data set under `key`, block by block."""
-    key, count = rows
+    """Loss and error over the first `count` rows of a data set, block by block.
+
+    The set is the one under a key or, of a stored table, the training set or the test set.
+    """
+    chosen, count = rows
     loss = losses.LOSSES[training.loss]
+    some = (
+        partial(data.taken, table, is_test=chosen)
+        if data.is_stored(task)
+        else partial(data.rows, task, chosen)
+    )
 
     def block(i: Array, total: tuple[Array, Array]) -> tuple[Array, Array]:
         indices = i.astype(jnp.uint32) * ROWS + jnp.arange(ROWS, dtype=jnp.uint32)
-        x, y = data.rows(task, key, indices)[:2]
+        x, y = some(indices)[:2]
         predictions = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
         counts = indices < jnp.asarray(count, jnp.uint32)
         return (

@@ -1,0 +1,160 @@
+"""Pictures of learning from tables: test error against training rows, by width and by start."""
+
+from typing import Any
+
+import altair as alt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from elegans.report import plots
+from elegans.studies.study import Result
+from elegans.studies.tabular_baselines import FOREST
+from elegans.studies.tabular_reference import TABLE_2
+from elegans.studies.tabular_tables import MLP_NAME
+
+STARTS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
+OTHERS = ("tab:brown", "tab:olive", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
+COLUMNS = 4
+
+
+def draw(result: Result) -> Figure:
+    """Figures 3 and 6: a row a data set; by width, start, depth, and the best of each kind."""
+    table, best = result.table, result.data["best"]
+    names = list(table["dataset"].drop_duplicates())
+    with plots.look():
+        made = plots.figure(17, 3.6 * len(names) + 0.5)
+        made.suptitle(_title(result), x=0.01, ha="left", fontsize=12)
+        panels = made.subplots(len(names), COLUMNS, squeeze=False)
+        for (wide, sparse, deep, others), name in zip(panels, names, strict=True):
+            networks = table[(table["dataset"] == name) & (table["learner"] == MLP_NAME)]
+            part = "" if name in result.facts["exact"] else " (part of its rows)"
+            _by_width(wide, networks, f"{name}{part}: by width")
+            _by_start(sparse, networks)
+            _by_depth(deep, networks)
+            _best(others, best[best["dataset"] == name], name)
+            top = max(axes.get_ylim()[1] for axes in (wide, sparse, deep, others))
+            low = min(axes.get_ylim()[0] for axes in (wide, sparse, deep, others))
+            for axes in (wide, sparse, deep, others):
+                axes.set_ylim(low, top)
+    return made
+
+
+def page(result: Result) -> alt.TopLevelMixin:
+    """Every setting of every learner; a legend entry that is clicked stands out."""
+    pick = alt.selection_point(fields=["learner"], bind="legend")
+    table = result.table
+    order = sorted(table["learner"].drop_duplicates(), key=lambda name: name != MLP_NAME)
+    base = alt.Chart(table).encode(
+        x=alt.X(
+            "samples:Q",
+            scale=alt.Scale(type="log", nice=False),
+            title="training rows",
+            axis=alt.Axis(tickCount=4, labelOverlap=True, grid=False),
+        ),
+        color=alt.Color("learner:N", sort=order, title="learner (click)"),
+        detail="setting:N",
+        opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
+    )
+    lines = base.mark_line(point=alt.OverlayMarkDef(size=45)).encode(
+        y=alt.Y("median:Q", title="median test error", axis=alt.Axis(format="%"),
+                scale=alt.Scale(zero=False)),
+        tooltip=["dataset", "learner", "setting", "samples", "runs",
+                 alt.Tooltip("median:Q", format=".1%"), alt.Tooltip("low:Q", format=".1%"),
+                 alt.Tooltip("high:Q", format=".1%"), alt.Tooltip("paper:Q", format=".1%")],
+    )  # fmt: skip
+    return (
+        lines.add_params(pick)
+        .properties(width=270, height=260)
+        .facet(facet=alt.Facet("dataset:N", title=None), columns=3)
+        .resolve_scale(y="independent", x="independent")
+        .properties(title="Every setting of every learner; point at a dot for its numbers")
+    )
+
+
+def _title(result: Result) -> str:
+    limit = result.facts["most_steps"]
+    steps = "" if limit is None else f", at most {limit:,} steps"
+    rows = result.facts["most_rows"]
+    limited = "" if rows is None else f", at most {rows:,} training rows"
+    return (
+        f"Networks on tables of real data: test error against training rows "
+        f"(median of {result.facts['seeds']} seeds, {result.facts['epochs']} epochs{steps}"
+        f"{limited}; bars: 95% bootstrap intervals)"
+    )
+
+
+def _line(axes: Axes, cells: pd.DataFrame, label: str, colour: Any, **style: Any) -> None:
+    """Medians with their intervals, in percent."""
+    line = cells.sort_values("samples")
+    middle = 100 * line["median"]
+    error = [(middle - 100 * line["low"]).clip(0), (100 * line["high"] - middle).clip(0)]
+    axes.errorbar(line["samples"].astype(float), middle, error, color=colour, marker="o", ms=3,
+                  lw=1.5, elinewidth=0.7, capsize=2, label=label, **style)  # fmt: skip
+
+
+def _labelled(axes: Axes, title: str) -> None:
+    axes.set(xscale="log", xlabel="training rows", ylabel="test error (%)", title=title)
+    axes.legend(loc="upper right")
+
+
+def _plain(networks: pd.DataFrame) -> pd.DataFrame:
+    """The networks with the smallest weight decay, so that a line is one setting."""
+    return networks[networks["weight_decay"] == networks["weight_decay"].min()]
+
+
+def _main_depth(networks: pd.DataFrame) -> int:
+    """The depth that has the most widths; of several, the largest, as in the paper's figure."""
+    widths = networks.groupby("depth")["width"].nunique()
+    return int(widths[widths == widths.max()].index.max())
+
+
+def _by_width(axes: Axes, networks: pd.DataFrame, title: str) -> None:
+    depth = _main_depth(networks)
+    some = _plain(networks)
+    some = some[(some["depth"] == depth) & (some["start"] == "2-sparse")]
+    shade = plots.colours(some["width"])
+    for width, cells in some.groupby("width"):
+        _line(axes, cells, f"width {width:,}", shade[width])
+    _labelled(axes, f"{title} (2-sparse, depth {depth})")
+
+
+def _by_start(axes: Axes, networks: pd.DataFrame) -> None:
+    depth, width = _main_depth(networks), int(networks["width"].max())
+    some = _plain(networks)
+    some = some[(some["depth"] == depth) & (some["width"] == width)]
+    for start, cells in some.groupby("start", sort=False):
+        _line(axes, cells, str(start), STARTS[str(start)])
+    _labelled(axes, f"By start (width {width:,}, depth {depth})")
+
+
+def _by_depth(axes: Axes, networks: pd.DataFrame) -> None:
+    depths = networks.groupby("width")["depth"].nunique()
+    width = int(depths[depths == depths.max()].index.max())
+    some = _plain(networks)
+    some = some[(some["width"] == width) & (some["start"] == "2-sparse")]
+    shade = plots.colours(some["depth"])
+    for depth, cells in some.groupby("depth"):
+        _line(axes, cells, f"depth {depth}", shade[depth])
+    _labelled(axes, f"By depth (2-sparse, width {width:,})")
+
+
+def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:
+    """The best setting of each learner, and the paper's medians as stars."""
+    kinds = {MLP_NAME: ("goldenrod", "MLP"), FOREST: ("tab:green", "forest")}
+    for learner, (colour, kind) in kinds.items():
+        cells = best[best["learner"] == learner].sort_values("samples")
+        _line(axes, cells, f"best {kind}", colour)
+        paper = cells.dropna(subset="paper")
+        axes.plot(paper["samples"].astype(float), 100 * paper["paper"], "*", ms=9, color=colour,
+                  markeredgecolor="black", markeredgewidth=0.4, ls="none",
+                  label=f"best {kind}, paper")  # fmt: skip
+    rest = best[~best["learner"].isin(kinds)]
+    for (other, cells), colour in zip(rest.groupby("learner", sort=False), OTHERS, strict=False):
+        _line(axes, cells, str(other), colour, ls="--", alpha=0.8)
+    reported = TABLE_2[name]
+    axes.axhline(reported.tuned_mlp, color="goldenrod", ls=":", label="MLP, Grinsztajn et al.")
+    axes.axhline(
+        reported.tuned_forest, color="tab:green", ls=":", label="forest, Grinsztajn et al."
+    )
+    _labelled(axes, "The best setting of each kind")
