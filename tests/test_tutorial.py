@@ -20,3 +20,23 @@ def test_the_tutorial_runs_as_printed(capsys, tmp_path, monkeypatch):
     exec(compile(code, str(TUTORIAL), "exec"), names)
     assert "success=True" in capsys.readouterr().out
     assert names["run"].test_error < 0.2
+
+
+def test_the_tutorial_of_tables_runs_as_printed(capsys, tmp_path, monkeypatch):
+    page = TUTORIAL.with_name("tabular.md").read_text().split("## When to use")[0]
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
+    for printed, small in (
+        ("SparseMLPClassifier(random_state=0)", "SparseMLPClassifier(ensemble=1, random_state=0)"),
+        ("ensemble=2,", "ensemble=1, epochs=3,"),
+        ("ensemble=8,", "ensemble=1, epochs=3,"),
+        ("[64, 256, 1024]", "[64]"),
+        ("n_iter=6", "n_iter=2"),
+    ):
+        assert printed in code
+        code = code.replace(printed, small)
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    exec(compile(code, "tabular.md", "exec"), names)
+    printed = capsys.readouterr().out.splitlines()
+    assert float(printed[0].removeprefix("accuracy ")) > 0.9
+    assert len(printed) == 3

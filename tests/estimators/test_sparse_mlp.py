@@ -102,6 +102,21 @@ def test_a_weight_is_as_many_copies_and_its_unit_does_not_matter(table):
     np.testing.assert_array_equal(weighted, halved)
 
 
+@pytest.mark.parametrize(
+    "weight, message",
+    [
+        (np.ones(3), r"one number for each of the 200 rows; got an array of shape \(3,\)"),
+        (np.full(200, -1.0), "not negative"),
+        (np.zeros(200), "is zero, so no row counts"),
+        (np.full(200, np.nan), "is finite"),
+    ],
+)
+def test_weights_that_mean_nothing_are_refused(table, weight, message):
+    for estimator in (SparseMLPClassifier(**SMALL), SparseMLPRegressor(**SMALL)):
+        with pytest.raises(ValueError, match=f"{type(estimator).__name__}: .*{message}"):
+            estimator.fit(table[0], table[0][:, 0] > 0, sample_weight=weight)
+
+
 def test_balanced_classes_count_the_same():
     rng = np.random.default_rng(0)
     x = np.concatenate([rng.normal(0, 1, (180, 2)), rng.normal(1, 1, (20, 2))])

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
 from elegans.estimators import members, saving
@@ -26,6 +26,7 @@ from elegans.estimators.table import (
     Scale,
     check_values,
     check_variation,
+    checked_weights,
     column_names,
     distinct,
     ranks_of,
@@ -315,7 +316,7 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         )
         check_classification_targets(labels)
         self._check_table(x)
-        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
+        weight = checked_weights(type(self).__name__, sample_weight, len(x))
         classes, codes = np.unique(labels, return_inverse=True)
         self._check_classes(classes, codes, weight)
         weight = weight * self._class_weights(classes, codes, weight)[codes]
@@ -390,9 +391,7 @@ class SparseMLPRegressor(RegressorMixin, SparseMLP):
         )
         target = np.asarray(target, np.float64)
         self._check_table(x)
-        weight = _check_sample_weight(sample_weight, x, dtype=np.float64, ensure_non_negative=True)
-        if not weight.any():
-            raise ValueError(f"{type(self).__name__}: every sample_weight is zero.")
+        weight = checked_weights(type(self).__name__, sample_weight, len(x))
         rows = distinct(x, target, weight)
         if not self._continues():
             self.target_ = np.stack(scale_of(rows.y[:, None], rows.weight))

@@ -124,6 +124,26 @@ def column_names(estimator: Any) -> list[str]:
     return [str(name) for name in names]
 
 
+def checked_weights(owner: str, given: Any, rows: int) -> Float[np.ndarray, " rows"]:
+    """The weight of each row: one, one number for all, or one number each, not below zero."""
+    weight = np.ones(rows) if given is None else np.array(given, np.float64)
+    if weight.ndim == 0:
+        weight = np.full(rows, weight)
+    if weight.shape != (rows,):
+        raise ValueError(
+            f"{owner}: sample_weight has one number for each of the {rows} rows; got an array of "
+            f"shape {weight.shape}."
+        )
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError(
+            f"{owner}: every sample_weight is finite and not negative; they lie between "
+            f"{weight.min()} and {weight.max()}."
+        )
+    if not weight.any():
+        raise ValueError(f"{owner}: every sample_weight is zero, so no row counts.")
+    return weight
+
+
 def check_values(owner: str, x: Float[np.ndarray, "rows n"], names: list[str]) -> None:
     """Refuses NaN and infinity, by column."""
     for what, is_bad in (("NaN", np.isnan(x)), ("infinity (inf)", np.isinf(x))):
