@@ -28,9 +28,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-BLOCK = (
-    32  # queries scored together, whole vectors: shorter wastes calls, longer the upper triangle
-)
+BLOCK = 32  # queries scored together: shorter wastes calls, longer wastes the upper triangle
 MASKED = -1e30  # a score that is zero after exp, with no infinity to become NaN in a gradient
 
 
