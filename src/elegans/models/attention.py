@@ -16,7 +16,10 @@ Two kernels use this, and agree wherever both apply:
   $e^{S_{x_i x_j}} e^{R_{x_i, i-j}}$, so a sum over $j$ is a convolution;
 * `feature_attention`, for any features, works through the lower triangle in blocks of queries.
 
-Arrays are feature by position, the order in which a CPU multiplies them fastest.
+Arrays are feature by position. A product with a matrix of pairs takes two to three times as long in
+one order of its operands as in another, on a CPU under `vmap`, and the order that JAX derives for a
+gradient is often the slow one: `between` and `along` write theirs out. So they have no forward-mode
+derivative.
 """
 
 from typing import NamedTuple
@@ -25,7 +28,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-BLOCK = 50  # queries scored together: shorter wastes calls, longer wastes the upper triangle
+BLOCK = 32  # queries scored together: shorter wastes calls, longer wastes the upper triangle
 MASKED = -1e30  # a score that is zero after exp, with no infinity to become NaN in a gradient
 
 
@@ -49,6 +52,40 @@ def toeplitz(row: Float[Array, "*batch length"], fill: float) -> Float[Array, "*
     tiled = jnp.broadcast_to(tile[..., None, :], (*batch, length, period))
     flat = tiled.reshape(*batch, length * period)[..., : length * (period - 1)]
     return flat.reshape(*batch, length, period - 1)[..., :length]
+
+
+@jax.custom_vjp
+def between(left: Float[Array, "rank m"], right: Float[Array, "rank n"]) -> Float[Array, "m n"]:
+    """The product of each column of `left` with each column of `right`."""
+    return jnp.einsum("ri,rj->ij", left, right)
+
+
+def _between_gradient(
+    operands: tuple[Array, Array], slope: Float[Array, "m n"]
+) -> tuple[Array, Array]:
+    left, right = operands
+    return jnp.einsum("ij,rj->ir", slope, right).T, jnp.einsum("ri,ij->rj", left, slope)
+
+
+between.defvjp(lambda left, right: (between(left, right), (left, right)), _between_gradient)
+
+
+@jax.custom_vjp
+def along(weights: Float[Array, "m n"], columns: Float[Array, "rank n"]) -> Float[Array, "rank m"]:
+    """The sum of the columns by each row of weights."""
+    return jnp.einsum("ij,rj->ir", weights, columns).T
+
+
+def _along_gradient(
+    operands: tuple[Array, Array], slope: Float[Array, "rank m"]
+) -> tuple[Array, Array]:
+    weights, columns = operands
+    return jnp.einsum("ir,rj->ij", slope.T, columns), jnp.einsum("ri,ij->rj", slope, weights)
+
+
+along.defvjp(
+    lambda weights, columns: (along(weights, columns), (weights, columns)), _along_gradient
+)
 
 
 def token_attention(
@@ -88,19 +125,21 @@ def feature_attention(
         position: $R$: the score of each distance for each of the query's features; None is zero.
     """
     length = features.shape[1]
-    near = None if position is None else toeplitz(position, 0.0)
+    near = None if position is None else jnp.swapaxes(toeplitz(position, 0.0), 0, 1)
     above = jnp.where(jnp.tril(jnp.ones((length, length), bool)), 0.0, MASKED)
     counted = jnp.concatenate([features, jnp.ones((1, length))])
     sums, attention = [], []
     for first in range(0, length, BLOCK):
         last = min(first + BLOCK, length)
         rows = slice(first, last)
-        scores = jnp.einsum("ri,rj->ij", queries[:, rows], keys[:, :last]) + above[rows, :last]
+        scores = between(queries[:, rows], keys[:, :last]) + above[rows, :last]
         if near is not None:
-            scores += jnp.einsum("ri,rij->ij", features[:, rows], near[:, rows, :last])
+            by_distance = jnp.einsum("ir,irj->ij", features[:, rows].T, near[rows, :, :last])
+            # a batch makes it one product a query, in an order that must not spread to the scores
+            scores += jax.lax.optimization_barrier(by_distance)
         scores -= jax.lax.stop_gradient(jnp.max(scores, axis=1, keepdims=True))
         weights = jnp.exp(scores)
-        sums.append(jnp.einsum("ij,rj->ri", weights, counted[:, :last]))
+        sums.append(along(weights, counted[:, :last]))
         full = jnp.pad(weights, ((0, 0), (0, length - last)))
         attention.append(full / sums[-1][-1][:, None])
     mixed = jnp.concatenate(sums, axis=1)
