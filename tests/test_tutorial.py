@@ -15,7 +15,7 @@ def test_the_tutorial_runs_as_printed(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code = "\n".join(blocks).replace("seeds=range(10)", "seeds=range(1)")
     code = code.replace('store="parity.db"', 'store="parity.db", workers=0, progress=False')
-    code = code.replace("steps=20_000", "steps=3_000")
+    code = code.replace("steps=20_000", "steps=3_000").replace("[10, 100]", "[100]")
     names = {"__name__": "__main__"}
     exec(compile(code, str(TUTORIAL), "exec"), names)
     assert "success=True" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def test_every_check_of_scikit_learn_passes(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks provoke warnings on purpose
         results = check_estimator(
-            estimator(width=32, ensemble=2, epochs=30), on_fail=None, on_skip=None
+            estimator(width=32, ensemble=1, epochs=30), on_fail=None, on_skip=None
         )
     failed = {r["check_name"]: r["exception"] for r in results if r["status"] == "failed"}
     assert failed == {}

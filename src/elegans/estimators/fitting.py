@@ -311,8 +311,8 @@ def held(rows: Rows) -> Held:
 
 
 def rounded(count: int) -> int:
-    """The next of 64, 96, 128, 192, 256, ...: larger tables grow by half at most."""
-    power = 64
+    """The next of 512, 768, 1024, 1536, ...: tables of more rows grow by half at most."""
+    power = 512
     while power < count:
         if 3 * power // 2 >= count:
             return 3 * power // 2
