@@ -20,7 +20,7 @@ import elegans as el
 from benchmarks.line import Line, at_least, at_most
 
 ROWS, FEATURES, BATCH = 4_000, 20, 200
-REPEATS = 3
+REPEATS = 5
 
 
 def table(rows: int = ROWS) -> tuple[np.ndarray, np.ndarray]:
