@@ -2,7 +2,6 @@
 
 import itertools
 
-import numpy as np
 import pandas as pd
 from scipy.stats import wilcoxon
 
