@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from elegans import tasks as tasks
     from elegans import theory as theory
     from elegans import training as training
-    from elegans.estimators.sparse_mlp import SparseMLPClassifier as SparseMLPClassifier
-    from elegans.estimators.sparse_mlp import SparseMLPRegressor as SparseMLPRegressor
+    from elegans.estimators.classifier import SparseMLPClassifier as SparseMLPClassifier
+    from elegans.estimators.regressor import SparseMLPRegressor as SparseMLPRegressor
     from elegans.sweeps.experiment import Experiment as Experiment
     from elegans.sweeps.run import Run as Run
     from elegans.sweeps.run import run as run
@@ -40,8 +40,8 @@ _NAMES = {
     "Experiment": "elegans.sweeps.experiment",
     "Group": "elegans.training.recipe",
     "Run": "elegans.sweeps.run",
-    "SparseMLPClassifier": "elegans.estimators.sparse_mlp",
-    "SparseMLPRegressor": "elegans.estimators.sparse_mlp",
+    "SparseMLPClassifier": "elegans.estimators.classifier",
+    "SparseMLPRegressor": "elegans.estimators.regressor",
     "Stop": "elegans.training.recipe",
     "Store": "elegans.sweeps.store",
     "Sweep": "elegans.sweeps.sweep",

@@ -1,3 +1,4 @@
 """Estimators for tables, with scikit-learn's interface."""
 
-from elegans.estimators.sparse_mlp import SparseMLPClassifier, SparseMLPRegressor
+from elegans.estimators.classifier import SparseMLPClassifier
+from elegans.estimators.regressor import SparseMLPRegressor
