@@ -45,7 +45,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "depth=3": {"depth": 3},
     "scaling='standard'": {"scaling": "standard"},
     "early_stopping=False": {"early_stopping": False},
-    "learning_rate=0.003": {"learning_rate": 0.003},
+    "learning_rate=0.001": {"learning_rate": 0.001},
+    "dropout=0": {"dropout": 0.0},
+    "label_smoothing=0": {"label_smoothing": 0.0},
     "weight_decay=0.1": {"weight_decay": 0.1},
 }
 OTHERS = ("random forest, 1,000 trees", "scikit-learn's MLP, 1,000 x 1,000", "gradient boosting")

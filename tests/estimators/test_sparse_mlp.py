@@ -7,6 +7,7 @@ import sys
 import warnings
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 import elegans as el
-from elegans.estimators import SparseMLPClassifier, SparseMLPRegressor
+from elegans.estimators import SparseMLPClassifier, SparseMLPRegressor, fitting, members
 
 SMALL = {"width": 32, "ensemble": 2, "epochs": 20, "random_state": 0}
 
@@ -138,6 +139,28 @@ def test_several_classes_have_probabilities_that_sum_to_one(table):
     assert probability.shape == (200, 3)
     np.testing.assert_allclose(probability.sum(axis=1), 1)
     assert model.score(x, y) > 0.8
+
+
+@pytest.mark.parametrize("labels", [np.array([-1.0, 1.0, 1.0]), np.array([0, 2, 1])])
+def test_smoothing_is_the_loss_of_labels_some_of_which_are_drawn_at_random(labels):
+    rng = np.random.default_rng(0)
+    outputs = jnp.asarray(rng.normal(size=3 if labels.dtype == float else (3, 3)), jnp.float32)
+    name = "logistic" if labels.dtype == float else "cross-entropy"
+    every = [np.full_like(labels, value) for value in np.unique(labels)]
+    given = [jnp.asarray(y) for y in (labels, *every)]
+    plain, *others = (np.asarray(fitting.row_losses(name, 0.0, outputs, y)) for y in given)
+    expected = 0.7 * plain + 0.3 * np.mean(others, axis=0)
+    smoothed = fitting.row_losses(name, 0.3, outputs, given[0])
+    np.testing.assert_allclose(smoothed, expected, rtol=1e-5)
+
+
+def test_smoothing_is_taken_out_of_probabilities():
+    truth = np.random.default_rng(0).dirichlet(np.ones(3), 50)
+    truth = np.maximum(truth, 0.02) / np.maximum(truth, 0.02).sum(axis=1, keepdims=True)
+    smoothed = 0.9 * truth + 0.1 / 3
+    np.testing.assert_allclose(members.unsmoothed(smoothed, 0.1), truth, rtol=1e-10)
+    surest = members.unsmoothed(np.array([[1.0, 0.0]]), 0.1)
+    np.testing.assert_allclose(surest, np.array([[0.95 / 0.9, 0.01]]) / (0.95 / 0.9 + 0.01))
 
 
 def test_a_frame_keeps_its_names_and_refusals_name_columns(table):
@@ -261,6 +284,8 @@ def test_degenerate_tables():
         ({"learning_rate": float("nan")}, "learning_rate multiplies"),
         ({"weight_decay": -1}, "weight_decay multiplies"),
         ({"validation_fraction": 1.0}, "validation_fraction is the share"),
+        ({"dropout": 1.0}, "dropout is the share of neurons"),
+        ({"label_smoothing": -0.1}, "label_smoothing is the share of a label"),
         ({"patience": 0}, "patience counts epochs"),
         ({"scaling": "robust"}, "scaling is one of 'quantile', 'standard', None"),
         ({"constant_columns": "drop"}, "constant_columns is one of 'refuse', 'ignore'"),

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.references import mlp
 
-from elegans import inits
+from elegans import Experiment, Training, inits, run
 from elegans.models import MLP
+from elegans.models.mlp import thinned
 from elegans.tasks import Parity
 
 TASK = Parity(9, 2)
@@ -47,12 +48,36 @@ def test_networks_that_only_start_differently_have_one_body():
     assert MLP(width=5).body != MLP(width=6).body
 
 
+def test_dropout_silences_its_share_of_the_neurons_and_keeps_the_mean():
+    model = MLP(width=6, depth=1, dropout=0.25)
+    params = model.init(jr.key(0), TASK)
+    x = TASK.sample(jr.key(1), 1).x[0]
+    still = model.apply(params, x)
+    noisy = jax.vmap(lambda key: model.apply(params, x, key))(jr.split(jr.key(2), 4000))
+    error = np.std(np.asarray(noisy)) / np.sqrt(4000)
+    assert error > 0
+    assert abs(np.mean(np.asarray(noisy)) - still) < 6 * error
+    ones = np.asarray(thinned(jr.key(3), jax.numpy.ones((1001,)), 0.25))
+    assert set(np.unique(ones)) == {np.float32(0), np.float32(4 / 3)}
+    assert abs(np.mean(ones == 0) - 0.25) < 0.11  # Hoeffding's radius for 1,001 draws and 1e-9
+    assert np.array_equal(MLP(width=6).apply(params, x, jr.key(4)), still)
+
+
+def test_a_run_with_dropout_depends_on_its_seed_alone():
+    training = Training(samples=50, steps=20, batch=8, test_samples=100)
+    experiment = Experiment(TASK, MLP(width=8, dropout=0.5), training)
+    without = Experiment(TASK, MLP(width=8), training)
+    first, again, other = (run(e, seed=0).train_loss for e in (experiment, experiment, without))
+    assert first == again != other
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
         ({"width": 0}, r"width counts the neurons.*got 0"),
         ({"width": 5, "depth": 0}, r"depth counts the hidden layers.*got 0"),
         ({"width": 5, "activation": "rely"}, r"activation is one of 'relu'.*got 'rely'"),
+        ({"width": 5, "dropout": 1.0}, r"dropout is the share.*got 1.0"),
         ({"width": 5, "activation": "z^0"}, r"activation is one of 'relu'.*got 'z\^0'"),
     ],
 )

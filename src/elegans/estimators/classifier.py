@@ -37,6 +37,11 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         long as they have sixteen rows.
     learning_rate, weight_decay : float
         Of AdamW; the rate falls to zero along a cosine.
+    dropout : float
+        The share of hidden neurons that are silenced in each step of training.
+    label_smoothing : float
+        The share of a label that is spread evenly over all classes in training, which keeps
+        networks from growing too sure. Probabilities have it taken out again.
     early_stopping : bool
         Whether each network holds out rows of its own, keeps its weights of the epoch that was best
         on them, and stops after `patience` epochs without a better one.
@@ -84,8 +89,10 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         ensemble: int = 8,
         epochs: int = 60,
         batch_size: int = 256,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         weight_decay: float = 0.0,
+        dropout: float = 0.1,
+        label_smoothing: float = 0.1,
         early_stopping: bool = True,
         validation_fraction: float = 0.15,
         patience: int = 20,
@@ -106,6 +113,7 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
             batch_size=batch_size,
             learning_rate=learning_rate,
             weight_decay=weight_decay,
+            dropout=dropout,
             early_stopping=early_stopping,
             validation_fraction=validation_fraction,
             patience=patience,
@@ -116,11 +124,14 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
             random_state=random_state,
             verbose=verbose,
         )
+        self.label_smoothing = label_smoothing
         self.class_weight = class_weight
 
     def fit(self, X: object, y: object, sample_weight: object = None) -> "SparseMLPClassifier":
         """Trains the ensemble."""
         self._check_parameters()
+        spread = "is the share of a label that is spread over all classes"
+        checks.number(self, "label_smoothing", self.label_smoothing, low=0, high=0.99, what=spread)
         x, labels = validate_data(
             self, X, y, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
         )
@@ -164,7 +175,8 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
 
     def predict_proba(self, X: object) -> Float[np.ndarray, "rows classes"]:
         """The probability of each class at each row, averaged over the networks."""
-        return np.mean([members.probabilities(output) for output in self._outputs(X)], axis=0)
+        mean = np.mean([members.probabilities(output) for output in self._outputs(X)], axis=0)
+        return members.unsmoothed(mean, self.label_smoothing)
 
     def decision_function(self, X: object) -> Float[np.ndarray, "..."]:
         """The log odds of the second class, or the log probability of each if there are more."""

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, Int, Num, PyTree
+from jaxtyping import Array, Float, Int, Key, Num, PRNGKeyArray, PyTree
 
 from elegans.estimators.table import Rows
 from elegans.inits import Layer, Layers
@@ -29,6 +29,7 @@ BLOCK = 256  # rows predicted at once
 SMALLEST_BATCH = 16  # unless a smaller one is asked for
 STEPS = 8  # of an epoch at least, as long as batches are larger than that
 COLUMNS = 8  # inputs are rounded up to a multiple of this
+NOISE = 10**6  # what a member's key for dropout is folded with; starts use small numbers
 Watch = Callable[[int], None]  # called with the number of members that have seen an epoch
 Network = list[tuple[np.ndarray, np.ndarray]]  # (weight, bias) of each layer, input to output
 
@@ -67,6 +68,7 @@ class Fit:
     epochs: int
     holdout: float = 0.0
     patience: int = 1
+    smoothing: float = 0.0
 
     def recipe(self, rows: int) -> Training:
         """The recipe for so many training rows: its batch, and the steps of all epochs.
@@ -113,6 +115,7 @@ class _Lanes:
         self.steps = -(-count // self.batch)
         self.structure, self.numbers = program.split((), description.model, training)
         self.held = held(rows)
+        self.keys = jnp.stack([jr.fold_in(jr.key(seed), NOISE) for seed in seeds])
         states = [
             _started(description, training, seed, starts[i] if starts else None)
             for i, seed in enumerate(seeds)
@@ -150,9 +153,11 @@ class _Lanes:
         self.state, loss = advance(
             self.structure,
             len(orders),
+            self.fit.smoothing,
             self.numbers,
             self.held,
             self.state,
+            self.keys,
             np.stack(orders),
             np.full(len(orders), self.steps, np.int32),
         )
@@ -165,7 +170,13 @@ class _Lanes:
         for i in range(0, places.shape[1], BLOCK):
             block = places[:, i : i + BLOCK]
             sums = weighed(
-                self.structure, len(block), self.numbers, self.held, self.state.params, block
+                self.structure,
+                len(block),
+                self.fit.smoothing,
+                self.numbers,
+                self.held,
+                self.state.params,
+                block,
             )
             total += np.asarray(sums, np.float64)
         self.holdout_curves.append(total[0] / total[1])
@@ -188,28 +199,35 @@ class _Lanes:
         ]
 
 
-@partial(jax.jit, static_argnums=(0, 1), donate_argnums=4)
+@partial(jax.jit, static_argnums=(0, 1, 2), donate_argnums=5)
 def advance(
     structure: Structure,
     lanes: int,
+    smoothing: float,
     numbers: tuple[Any, ...],
     rows: Held,
     state: State,
+    keys: Key[Array, " lanes"],
     order: Int[Array | np.ndarray, "lanes most batch"],
     count: Int[Array | np.ndarray, " lanes"],
 ) -> tuple[State, Float[Array, " lanes"]]:
-    """Each lane after `count` steps on the rows in `order`, and the sum of its batches' losses."""
+    """Each lane after `count` steps on the rows in `order`, and the sum of its batches' losses.
+
+    Dropout depends on the lane's key and the step.
+    """
     _, model, training = program.join(structure, numbers)
 
-    def loss(params: PyTree, batch: Held) -> Float[Array, ""]:
-        total, _ = weighted_loss(model, training, params, batch)
+    def loss(params: PyTree, batch: Held, key: PRNGKeyArray) -> Float[Array, ""]:
+        outputs = model.apply(params, batch.x, key)
+        total = jnp.sum(batch.weight * row_losses(training.loss, smoothing, outputs, batch.y))
         return total / jnp.maximum(1, jnp.sum(batch.weight > 0))
 
-    def one(state: State, order: Array, count: Array) -> tuple[State, Array]:
+    def one(state: State, key: PRNGKeyArray, order: Array, count: Array) -> tuple[State, Array]:
         def step(j: Array, carry: tuple[State, Array]) -> tuple[State, Array]:
             state, total = carry
             batch = jax.tree.map(lambda leaf: leaf[order[j]], rows)
-            value, grads = jax.value_and_grad(loss)(state.params, batch)
+            noise = jr.fold_in(key, state.step)
+            value, grads = jax.value_and_grad(loss)(state.params, batch, noise)
             params, optimizer = optimizers.update(
                 training, grads, state.optimizer, state.params, state.step
             )
@@ -217,13 +235,14 @@ def advance(
 
         return jax.lax.fori_loop(0, count, step, (state, jnp.zeros(())))
 
-    return program.in_lanes(one, lanes)(state, order, count)
+    return program.in_lanes(one, lanes)(state, keys, order, count)
 
 
-@partial(jax.jit, static_argnums=(0, 1))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def weighed(
     structure: Structure,
     lanes: int,
+    smoothing: float,
     numbers: tuple[Any, ...],
     rows: Held,
     params: PyTree,
@@ -233,7 +252,9 @@ def weighed(
     _, model, training = program.join(structure, numbers)
 
     def one(params: PyTree, places: Array) -> tuple[Array, Array]:
-        return weighted_loss(model, training, params, jax.tree.map(lambda leaf: leaf[places], rows))
+        some = jax.tree.map(lambda leaf: leaf[places], rows)
+        values = row_losses(training.loss, smoothing, model.apply(params, some.x), some.y)
+        return jnp.sum(some.weight * values), jnp.sum(some.weight)
 
     return program.in_lanes(one, lanes)(params, places)
 
@@ -258,12 +279,16 @@ def outputs(layers: Network, x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray
     return np.concatenate(blocks)
 
 
-def weighted_loss(
-    model: Any, training: Training, params: PyTree, rows: Held
-) -> tuple[Float[Array, ""], Float[Array, ""]]:
-    """The loss summed over rows with their weights, and the sum of the weights."""
-    values = jax.vmap(losses.LOSSES[training.loss])(model.apply(params, rows.x), rows.y)
-    return jnp.sum(rows.weight * values), jnp.sum(rows.weight)
+def row_losses(
+    name: str, smoothing: float, outputs: Float[Array, "rows ..."], y: Num[Array, " rows"]
+) -> Float[Array, " rows"]:
+    """The loss of each row, `smoothing` of it that of a label drawn at random."""
+    values = jax.vmap(losses.LOSSES[name])(outputs, y)
+    if not smoothing:
+        return values
+    logits = outputs if outputs.ndim == 2 else jnp.stack([0 * outputs, outputs], axis=1)
+    any_label = -jnp.mean(jax.nn.log_softmax(logits), axis=1)
+    return (1 - smoothing) * values + smoothing * any_label
 
 
 def parted(

@@ -62,7 +62,12 @@ def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fi
     start = Uniform() if sparsity is None else SparseSigns(min(int(sparsity), features))
     holds_out = estimator.early_stopping and len(rows.y) >= FEW
     return Fit(
-        model=MLP(width=int(estimator.width), depth=int(estimator.depth), init=start),
+        model=MLP(
+            width=int(estimator.width),
+            depth=int(estimator.depth),
+            init=start,
+            dropout=float(estimator.dropout),
+        ),
         training=Training(
             loss=loss,
             optimizer="adamw",
@@ -76,6 +81,7 @@ def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fi
         epochs=int(estimator.epochs),
         holdout=float(estimator.validation_fraction) if holds_out else 0.0,
         patience=int(estimator.patience) if holds_out else int(estimator.epochs),
+        smoothing=float(getattr(estimator, "label_smoothing", 0.0)),
     )
 
 
@@ -93,6 +99,22 @@ def probabilities(output: Float[np.ndarray, "..."]) -> Float[np.ndarray, "rows c
         logits = np.stack([np.zeros_like(logits), logits], axis=1)
     odds = np.exp(logits - logits.max(axis=1, keepdims=True))
     return odds / odds.sum(axis=1, keepdims=True)
+
+
+def unsmoothed(
+    probability: Float[np.ndarray, "rows classes"], smoothing: float
+) -> Float[np.ndarray, "rows classes"]:
+    r"""Class probabilities of labels as they are, from those of smoothed ones.
+
+    Smoothing by $\epsilon$ makes $p$ into $(1 - \epsilon)p + \epsilon/k$ with $k$ classes, which is
+    solved for $p$. What comes out below a fifth of $\epsilon/k$ is set to that: a network cannot be
+    surer than the labels that it learnt from.
+    """
+    if not smoothing:
+        return probability
+    share = smoothing / probability.shape[1]
+    result = np.maximum((probability - share) / (1 - smoothing), share / 5)
+    return result / result.sum(axis=1, keepdims=True)
 
 
 @contextmanager

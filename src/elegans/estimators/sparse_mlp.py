@@ -55,8 +55,9 @@ class SparseMLP(BaseEstimator):
         ensemble: int = 8,
         epochs: int = 60,
         batch_size: int = 256,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         weight_decay: float = 0.0,
+        dropout: float = 0.1,
         early_stopping: bool = True,
         validation_fraction: float = 0.15,
         patience: int = 20,
@@ -75,6 +76,7 @@ class SparseMLP(BaseEstimator):
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
+        self.dropout = dropout
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.patience = patience
@@ -99,6 +101,8 @@ class SparseMLP(BaseEstimator):
         rate = "multiplies the gradient"
         checks.number(self, "learning_rate", self.learning_rate, low=0, what=rate)
         checks.number(self, "weight_decay", self.weight_decay, low=0, what="multiplies the weights")
+        silent = "is the share of neurons that are silenced in a step"
+        checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=silent)
         share = "is the share of the rows that are held out"
         checks.number(
             self, "validation_fraction", self.validation_fraction, low=0, high=0.9, what=share

@@ -12,7 +12,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
 from elegans.inits import Layers, Start, Uniform
@@ -29,17 +30,21 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 class MLP:
     """A network with `depth` hidden layers of `width` neurons.
 
-    `activation` is "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d.
+    `activation` is "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d. `dropout` is
+    the probability of silencing a hidden neuron in training, to the nearest 256th.
     """
 
     width: int
     depth: int = 1
     activation: str = "relu"
     init: Start = field(default_factory=Uniform)
+    dropout: float = 0.0
 
     def __post_init__(self) -> None:
         checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
         checks.whole(self, "depth", self.depth, low=1, what="counts the hidden layers")
+        share = "is the share of neurons that are silenced"
+        checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=share)
         if not power_degree(self.activation):
             checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
         if not isinstance(self.init, Start):
@@ -57,11 +62,15 @@ class MLP:
         """What predictions depend on: the network however it starts."""
         return dataclasses.replace(self, init=Uniform())
 
-    def apply(self, params: Layers, x: Float[Array, "*batch n"]) -> Float[Array, "..."]:
-        """The prediction at one example: a number, or one logit a class."""
+    def apply(
+        self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
+    ) -> Float[Array, "..."]:
+        """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
         sigma = activation(self.activation)
-        for weight, bias in params.layers[:-1]:
+        for i, (weight, bias) in enumerate(params.layers[:-1]):
             x = sigma(x @ weight + bias)
+            if self.dropout and key is not None:
+                x = thinned(jr.fold_in(key, i), x, self.dropout)
         weight, bias = params.layers[-1]
         out = x @ weight + bias
         return out[..., 0] if weight.shape[1] == 1 else out
@@ -77,3 +86,14 @@ def activation(name: str) -> Callable[[Array], Array]:
     """The function that an activation's name stands for."""
     degree = power_degree(name)
     return (lambda z: z**degree) if degree else ACTIVATIONS[name]
+
+
+def thinned(key: PRNGKeyArray, x: Float[Array, "*shape"], share: float) -> Float[Array, "*shape"]:
+    """`x` with a `share` of its numbers zeroed, to the nearest 256th, and the rest made larger.
+
+    A random byte a number, not a word: random numbers are what dropout costs on a CPU.
+    """
+    zeroed = round(256 * share)
+    words = jr.bits(key, (-(-x.size // 4),), jnp.uint32)
+    random = jax.lax.bitcast_convert_type(words, jnp.uint8).reshape(-1)[: x.size].reshape(x.shape)
+    return jnp.where(random >= zeroed, x * (256 / (256 - zeroed)), 0.0)
