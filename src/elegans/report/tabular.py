@@ -10,10 +10,12 @@ from matplotlib.figure import Figure
 from elegans.report import plots
 from elegans.studies.study import Result
 from elegans.studies.tabular_baselines import FOREST
+from elegans.studies.tabular_claims import OPTIMIZERS
 from elegans.studies.tabular_reference import TABLE_2
 from elegans.studies.tabular_tables import MLP_NAME
 
 STARTS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
+STYLES = {"adam": "-", "sgd": ":"}
 OTHERS = ("tab:brown", "tab:olive", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
 COLUMNS = 4
 
@@ -84,7 +86,7 @@ def _title(result: Result) -> str:
     )
 
 
-def _line(axes: Axes, cells: pd.DataFrame, label: str, colour: Any, **style: Any) -> None:
+def _line(axes: Axes, cells: pd.DataFrame, label: str | None, colour: Any, **style: Any) -> None:
     """Medians with their intervals, in percent."""
     line = cells.sort_values("samples")
     middle = 100 * line["median"]
@@ -98,11 +100,6 @@ def _labelled(axes: Axes, title: str) -> None:
     axes.legend(loc="upper right")
 
 
-def _plain(networks: pd.DataFrame) -> pd.DataFrame:
-    """The networks with the smallest weight decay, so that a line is one setting."""
-    return networks[networks["weight_decay"] == networks["weight_decay"].min()]
-
-
 def _main_depth(networks: pd.DataFrame) -> int:
     """The depth that has the most widths; of several, the largest, as in the paper's figure."""
     widths = networks.groupby("depth")["width"].nunique()
@@ -111,32 +108,40 @@ def _main_depth(networks: pd.DataFrame) -> int:
 
 def _by_width(axes: Axes, networks: pd.DataFrame, title: str) -> None:
     depth = _main_depth(networks)
-    some = _plain(networks)
-    some = some[(some["depth"] == depth) & (some["start"] == "2-sparse")]
-    shade = plots.colours(some["width"])
-    for width, cells in some.groupby("width"):
-        _line(axes, cells, f"width {width:,}", shade[width])
+    some = networks[(networks["depth"] == depth) & (networks["start"] == "2-sparse")]
+    _lines(axes, some, "width", plots.colours(some["width"]))
     _labelled(axes, f"{title} (2-sparse, depth {depth})")
 
 
 def _by_start(axes: Axes, networks: pd.DataFrame) -> None:
     depth, width = _main_depth(networks), int(networks["width"].max())
-    some = _plain(networks)
-    some = some[(some["depth"] == depth) & (some["width"] == width)]
-    for start, cells in some.groupby("start", sort=False):
-        _line(axes, cells, str(start), STARTS[str(start)])
+    some = networks[(networks["depth"] == depth) & (networks["width"] == width)]
+    _lines(axes, some, "start", STARTS)
     _labelled(axes, f"By start (width {width:,}, depth {depth})")
 
 
 def _by_depth(axes: Axes, networks: pd.DataFrame) -> None:
     depths = networks.groupby("width")["depth"].nunique()
     width = int(depths[depths == depths.max()].index.max())
-    some = _plain(networks)
-    some = some[(some["width"] == width) & (some["start"] == "2-sparse")]
-    shade = plots.colours(some["depth"])
-    for depth, cells in some.groupby("depth"):
-        _line(axes, cells, f"depth {depth}", shade[depth])
+    some = networks[(networks["width"] == width) & (networks["start"] == "2-sparse")]
+    _lines(axes, some, "depth", plots.colours(some["depth"]))
     _labelled(axes, f"By depth (2-sparse, width {width:,})")
+
+
+def _lines(axes: Axes, networks: pd.DataFrame, by: str, colours: dict[Any, Any]) -> None:
+    """A line for each value of a column, in its colour, and optimiser, in its style.
+
+    Of several weight decays the smallest is shown, so that a line is one setting.
+    """
+    some = networks[networks["weight_decay"] == networks["weight_decay"].min()]
+    optimizers = list(some["optimizer"].drop_duplicates())
+    for (value, optimizer), cells in some.groupby([by, "optimizer"], sort=False):
+        text = value if by == "start" else f"{by} {value:,}"
+        label = str(text) if optimizer == optimizers[-1] else None
+        _line(axes, cells, label, colours[value], ls=STYLES[str(optimizer)])
+    for optimizer in optimizers:
+        name = OPTIMIZERS[optimizer]
+        axes.plot([], [], color="black", lw=1.5, ls=STYLES[optimizer], label=name)
 
 
 def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:

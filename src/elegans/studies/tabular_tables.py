@@ -12,7 +12,7 @@ from elegans.studies.tabular_reference import FRACTIONS, TABLE_2, reported
 from elegans.tasks.tabular import Tabular
 
 MLP_NAME = "elegans MLP"
-SETTING = ["start", "width", "depth", "weight_decay"]
+SETTING = ["optimizer", "start", "width", "depth", "weight_decay"]
 TITLE = "Table 2: median test error (%), ours and the paper's (tuned: Grinsztajn et al., 2022)"
 
 
