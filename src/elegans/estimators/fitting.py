@@ -132,10 +132,12 @@ class _Lanes:
         holds_out = len(self.parts[0][1]) > 0
         for epoch in range(1, self.fit.epochs + 1):
             self._advance()
-            seen = self._holdout_loss() if holds_out else -np.full(len(self.orders), epoch, float)
-            is_running = epoch - best_epoch <= self.fit.patience
-            improves = (seen < best_loss) & is_running
-            best_loss = np.where(improves, seen, best_loss)
+            if holds_out:
+                seen = self._holdout_loss()
+                improves = (seen < best_loss) & (epoch - best_epoch <= self.fit.patience)
+                best_loss = np.where(improves, seen, best_loss)
+            else:
+                improves = np.ones(len(self.orders), bool)  # the last epoch is the best known
             best_epoch = np.where(improves, epoch, best_epoch)
             best = _chosen(jnp.asarray(improves), self.state.params, best)
             if watch:

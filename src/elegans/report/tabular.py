@@ -35,9 +35,10 @@ def draw(result: Result) -> Figure:
             _by_start(sparse, networks)
             _by_depth(deep, networks)
             _best(others, best[best["dataset"] == name], name)
-            top = max(axes.get_ylim()[1] for axes in (wide, sparse, deep, others))
-            low = min(axes.get_ylim()[0] for axes in (wide, sparse, deep, others))
-            for axes in (wide, sparse, deep, others):
+            networks_only = (wide, sparse, deep)  # those of SGD err too much for the others' range
+            top = max(axes.get_ylim()[1] for axes in networks_only)
+            low = min(axes.get_ylim()[0] for axes in networks_only)
+            for axes in networks_only:
                 axes.set_ylim(low, top)
     return made
 
@@ -135,7 +136,7 @@ def _lines(axes: Axes, networks: pd.DataFrame, by: str, colours: dict[Any, Any])
     """
     some = networks[networks["weight_decay"] == networks["weight_decay"].min()]
     optimizers = list(some["optimizer"].drop_duplicates())
-    for (value, optimizer), cells in some.groupby([by, "optimizer"], sort=False):
+    for (value, optimizer), cells in some.groupby([by, "optimizer"], sort=by != "start"):
         text = value if by == "start" else f"{by} {value:,}"
         label = str(text) if optimizer == optimizers[-1] else None
         _line(axes, cells, label, colours[value], ls=STYLES[str(optimizer)])
@@ -162,4 +163,4 @@ def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:
     axes.axhline(
         reported.tuned_forest, color="tab:green", ls=":", label="forest, Grinsztajn et al."
     )
-    _labelled(axes, "The best setting of each kind")
+    _labelled(axes, "The best setting of each kind (own scale)")

@@ -260,20 +260,13 @@ QUICK = Settings(
         epochs=20,
     ),
 )
-LAPTOP = Settings(
+LAPTOP = replace(
+    QUICK,
     datasets=None,
     fractions=(1.0, 0.3, 0.1, 0.03, 0.01),
-    seeds=5,
-    architectures=((30, 2), (100, 2), (300, 2), (100, 1), (100, 3)),
-    decays=(0.0,),
-    most_rows=10_000,
-    baselines=tabular_baselines.Settings(
-        max_depth=(None, 10),
-        max_features=("sqrt", 4),
-        n_estimators=(10, 100),
-        hidden=(300, 300),
-        epochs=50,
-    ),
+    most_steps=3_000,
+    most_rows=20_000,
+    baselines=replace(QUICK.baselines, n_estimators=(10, 100), epochs=50),
 )
 PAPER = Settings(
     datasets=tuple(openml.SUITE),
