@@ -35,6 +35,11 @@ EXACT = (
 )
 CHANGES: dict[str, dict[str, Any]] = {
     "defaults": {},
+    "rate 0.001, no dropout or smoothing": {
+        "learning_rate": 0.001,
+        "dropout": 0.0,
+        "label_smoothing": 0.0,
+    },
     "ensemble=1": {"ensemble": 1},
     "ensemble=4": {"ensemble": 4},
     "init_sparsity=None": {"init_sparsity": None},

@@ -3,6 +3,7 @@
 import argparse
 import importlib
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from elegans.studies.study import Result, Study
 
 SCALES = ("quick", "laptop", "paper")
+WIDTH = 120  # of what is printed elsewhere than to a terminal
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,7 +43,7 @@ def main(arguments: Sequence[str]) -> int:
     options = parser().parse_args(arguments)
     from elegans.studies import catalogue
 
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     if options.list:
         _list(catalogue.studies(), console)
         return 0
@@ -102,7 +104,8 @@ def _show(result: "Result", files: list[Path], console: Console) -> None:
 
 def _table(title: str, frame: "pd.DataFrame") -> Table:
     """A frame as a table; fractions as coloured percentages, text as it is."""
-    table = Table(str(frame.index.name or ""), title=title)
+    table = Table(title=title)
+    table.add_column(str(frame.index.name or ""), no_wrap=True)
     for column in frame.columns:
         table.add_column(str(column), justify="right")
     columns = [_cells(frame[column]) for column in frame.columns]

@@ -285,7 +285,7 @@ STUDY = Study(
     name="tabular",
     reproduces="Pareto paper, Figures 3 and 6, Table 2: width and sparse starts on tables",
     scales={
-        "quick": Scale(QUICK, "4 minutes"),
+        "quick": Scale(QUICK, "3 minutes"),
         "laptop": Scale(LAPTOP, "1 hour (estimate)"),
         "paper": Scale(PAPER, "years; use a cluster"),
     },
