@@ -45,9 +45,11 @@ def draw(result: Result) -> Figure:
 
 def page(result: Result) -> alt.TopLevelMixin:
     """Every setting of every learner; a legend entry that is clicked stands out."""
-    pick = alt.selection_point(fields=["learner"], bind="legend")
-    table = result.table
-    order = sorted(table["learner"].drop_duplicates(), key=lambda name: name != MLP_NAME)
+    pick = alt.selection_point(fields=["kind"], bind="legend")
+    trained_by = result.table["optimizer"].map(OPTIMIZERS)
+    kind = result.table["learner"].where(trained_by.isna(), f"{MLP_NAME}, " + trained_by)
+    table = result.table.assign(kind=kind)
+    order = sorted(kind.drop_duplicates(), key=lambda name: not name.startswith(MLP_NAME))
     base = alt.Chart(table).encode(
         x=alt.X(
             "samples:Q",
@@ -55,7 +57,7 @@ def page(result: Result) -> alt.TopLevelMixin:
             title="training rows",
             axis=alt.Axis(tickCount=4, labelOverlap=True, grid=False),
         ),
-        color=alt.Color("learner:N", sort=order, title="learner (click)"),
+        color=alt.Color("kind:N", sort=order, title="learner (click)"),
         detail="setting:N",
         opacity=alt.condition(pick, alt.value(0.9), alt.value(0.08)),
     )

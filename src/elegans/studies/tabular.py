@@ -264,7 +264,7 @@ LAPTOP = replace(
     QUICK,
     datasets=None,
     fractions=(1.0, 0.3, 0.1, 0.03, 0.01),
-    most_steps=3_000,
+    most_steps=1_500,
     most_rows=20_000,
     baselines=replace(QUICK.baselines, n_estimators=(10, 100), epochs=50),
 )
