@@ -159,8 +159,11 @@ def test_smoothing_is_taken_out_of_probabilities():
     truth = np.maximum(truth, 0.02) / np.maximum(truth, 0.02).sum(axis=1, keepdims=True)
     smoothed = 0.9 * truth + 0.1 / 3
     np.testing.assert_allclose(members.unsmoothed(smoothed, 0.1), truth, rtol=1e-10)
-    surest = members.unsmoothed(np.array([[1.0, 0.0]]), 0.1)
-    np.testing.assert_allclose(surest, np.array([[0.95 / 0.9, 0.01]]) / (0.95 / 0.9 + 0.01))
+    said = np.linspace(0, 1, 1001)
+    found = members.unsmoothed(np.stack([said, 1 - said], axis=1), 0.1)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert found[0, 0] == 0
+    assert (np.diff(found[:, 0]) > 0).all()  # two answers never become one: ranks are kept
 
 
 def test_a_frame_keeps_its_names_and_refusals_name_columns(table):

@@ -107,13 +107,15 @@ def unsmoothed(
     r"""Class probabilities of labels as they are, from those of smoothed ones.
 
     Smoothing by $\epsilon$ makes $p$ into $(1 - \epsilon)p + \epsilon/k$ with $k$ classes, which is
-    solved for $p$. What comes out below a fifth of $\epsilon/k$ is set to that: a network cannot be
-    surer than the labels that it learnt from.
+    solved for $p$ down to a fifth of $\epsilon/k$. A network may say less than smoothed labels can
+    mean; from there on $p$ falls in proportion to what it says, so that no two answers become one.
     """
     if not smoothing:
         return probability
     share = smoothing / probability.shape[1]
-    result = np.maximum((probability - share) / (1 - smoothing), share / 5)
+    least = share / 5
+    said = share + (1 - smoothing) * least  # where the two parts meet
+    result = np.maximum((probability - share) / (1 - smoothing), least * probability / said)
     return result / result.sum(axis=1, keepdims=True)
 
 
