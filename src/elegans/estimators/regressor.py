@@ -13,7 +13,8 @@ class SparseMLPRegressor(RegressorMixin, SparseMLP):
     """A regressor for tables: an ensemble of wide MLPs with a sparse, axis-aligned start.
 
     It learns the standardised target by least squares, and predicts the mean of the networks.
-    Parameters and attributes are those of `SparseMLPClassifier`, without classes.
+    Parameters and attributes are those of `SparseMLPClassifier` that do not speak of classes or
+    labels.
     """
 
     _kept = ("feature_names_in_", "target_")
