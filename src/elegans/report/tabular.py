@@ -31,7 +31,7 @@ def draw(result: Result) -> Figure:
         for (wide, sparse, deep, others), name in zip(panels, names, strict=True):
             networks = table[(table["dataset"] == name) & (table["learner"] == MLP_NAME)]
             part = "" if name in result.facts["exact"] else " (part of its rows)"
-            _by_width(wide, networks, f"{name}{part}: by width")
+            _by_width(wide, networks, f"{name}{part}\nBy width")
             _by_start(sparse, networks)
             _by_depth(deep, networks)
             _best(others, best[best["dataset"] == name], name)
