@@ -81,7 +81,7 @@ def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fi
         epochs=int(estimator.epochs),
         holdout=float(estimator.validation_fraction) if holds_out else 0.0,
         patience=int(estimator.patience) if holds_out else int(estimator.epochs),
-        smoothing=float(getattr(estimator, "label_smoothing", 0.0)),
+        smoothing=float(estimator.label_smoothing),
     )
 
 

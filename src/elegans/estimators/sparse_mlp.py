@@ -44,6 +44,7 @@ class SparseMLP(BaseEstimator):
     _kept: tuple[str, ...] = ("feature_names_in_",)
     networks_: list[list[tuple[np.ndarray, np.ndarray]]]
     scale_: Scale | Ranks
+    label_smoothing: float = 0.0  # a parameter of the classifier alone
 
     @checks.stores_anything
     def __init__(

@@ -8,7 +8,7 @@ of learner is, as in the paper, the one of its settings with the lowest median.
 
 The paper does not name the optimiser of this experiment. It says that all is as in appendix C.1 but
 for the numbers above, and there it is SGD; but with SGD at a rate of 0.001, networks of the widths
-that can be trained here are far from converged after 100 epochs, and only Adam's meet the errors of
+that can be trained here are far from converged in these epochs, and only Adam's meet the errors of
 Table 2. So there are both, and claims about widths and starts are checked under each
 (docs/tabular.md). The loss is the hinge loss. An epoch is ceil(m / 256) steps, with batches drawn
 with replacement, and a scale may have a limit of steps.
