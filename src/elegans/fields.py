@@ -1,0 +1,100 @@
+"""What every configuration shares: one decorator, and numbers that may be traced.
+
+A configuration is a frozen dataclass that JAX knows as a pytree. Its fields are of three kinds:
+
+* numbers, annotated `float`, `Number` or `Count` (or one of them or None): leaves of the tree, so
+  that a sweep over them compiles nothing;
+* configurations, and tuples of them: subtrees;
+* everything else (widths, names, supports, truth tables): structure, which chooses the program.
+
+    @el.configuration
+    class Threshold:
+        n: int                # structure
+        flip: float = 0.0     # traced
+
+Inside `jit` the numbers are tracers. A `__post_init__` checks them through `elegans.checks`, which
+lets tracers pass: they were checked when the configuration was first built.
+"""
+
+import dataclasses
+import types
+import typing
+from typing import Any, TypeVar, dataclass_transform
+
+import jax
+from jaxtyping import Array, Float, Int
+
+Number = float | int | Float[Array, "..."]  # traced under `jit`, stacked under `vmap`
+Count = int | Int[Array, "..."]
+Class = TypeVar("Class", bound=type)
+
+_MARK = "__elegans_configuration__"
+
+
+@dataclass_transform(frozen_default=True)
+def configuration(cls: Class) -> Class:
+    """The class as a configuration: a frozen dataclass, registered with JAX."""
+    cls = dataclasses.dataclass(frozen=True)(cls)
+    numbers = {f.name for f in dataclasses.fields(cls) if _is_number(_resolved(cls, f.type))}
+    setattr(cls, _MARK, frozenset(numbers))
+
+    def flatten(config: Any) -> tuple[list[tuple[Any, Any]], Any]:
+        leaves, structure, names = [], [], []
+        for field in dataclasses.fields(config):
+            value = getattr(config, field.name)
+            if field.name in numbers or is_subtree(value):
+                leaves.append((jax.tree_util.GetAttrKey(field.name), value))
+                names.append(field.name)
+            else:
+                structure.append((field.name, value))
+        return leaves, (tuple(names), tuple(structure))
+
+    def unflatten(structure: Any, leaves: Any) -> Any:
+        names, rest = structure
+        # Not through the constructor: a leaf may be any object while JAX looks at the tree alone,
+        # and what the constructor fills in (a support, say) is already there.
+        config = object.__new__(cls)
+        for name, value in (*zip(names, leaves, strict=True), *rest):
+            object.__setattr__(config, name, value)
+        return config
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten, unflatten)
+    return cls
+
+
+def is_configuration(value: object) -> bool:
+    """Whether an object is a configuration, or any other frozen dataclass that JAX knows."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def is_subtree(value: object) -> bool:
+    """Whether a field's value is a configuration, or a tuple of them."""
+    if isinstance(value, tuple):
+        return bool(value) and all(hasattr(type(item), _MARK) for item in value)
+    return hasattr(type(value), _MARK)
+
+
+def is_off(value: object) -> bool:
+    """Whether a number is exactly zero at compile time, so that its mechanism is left out."""
+    return isinstance(value, int | float) and value == 0
+
+
+def _resolved(cls: type, hint: Any) -> Any:
+    """An annotation as an object; one that names nothing in its module is of no number."""
+    if not isinstance(hint, str):
+        return hint
+    try:
+        return typing.get_type_hints(cls)[
+            next(f.name for f in dataclasses.fields(cls) if f.type == hint)
+        ]
+    except NameError:
+        return hint
+
+
+def _is_number(hint: Any) -> bool:
+    """Whether an annotation is `float`, `Number` or `Count`, perhaps with None."""
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        kinds = set(typing.get_args(hint)) - {types.NoneType}
+        numbers = set(typing.get_args(Number)) | set(typing.get_args(Count))
+        return kinds == {float} or (kinds <= numbers and any(kind is not int for kind in kinds))
+    return hint is float
