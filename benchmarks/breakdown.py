@@ -21,7 +21,7 @@ import jax.random as jr
 
 from benchmarks.training import BATCH, STEPS, K, M, N, experiment, our_steps
 from elegans.tasks import Parity
-from elegans.training import data
+from elegans.training import source as data
 
 
 def per_round(body: Callable[[Any], Any], start: Any, rounds: int) -> float:

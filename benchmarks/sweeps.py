@@ -17,11 +17,11 @@ import pandas as pd
 
 import elegans as el
 from benchmarks.line import Line, at_least, at_most, table
-from elegans.sweeps.blobs import pack
+from elegans.store.arrays import pack
+from elegans.store.record import Record, here_and_now
 from elegans.sweeps.driver import drive
 from elegans.sweeps.executors import Force, InProcess
 from elegans.sweeps.plan import Plan
-from elegans.sweeps.record import Record, here_and_now
 
 RUNS, STEPS, WIDTHS = 400, 3_000, (30, 100)
 REPEATS = 2

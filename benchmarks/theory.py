@@ -6,7 +6,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.line import Line, at_least, at_most, seconds, table
-from elegans.theory import fourier
+from elegans.theory.boolean import fourier
 
 
 def transform() -> Line:

@@ -5,8 +5,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from elegans import inits
-from elegans.models import MLP
+from elegans.models import MLP, inits
 from elegans.tasks import Parity
 from tests.brute_force import cube
 

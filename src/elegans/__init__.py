@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elegans import estimators as estimators
-    from elegans import inits as inits
     from elegans import learners as learners
     from elegans import models as models
     from elegans import tasks as tasks
@@ -18,10 +17,11 @@ if TYPE_CHECKING:
     from elegans import training as training
     from elegans.estimators.classifier import SparseMLPClassifier as SparseMLPClassifier
     from elegans.estimators.regressor import SparseMLPRegressor as SparseMLPRegressor
-    from elegans.sweeps.experiment import Experiment as Experiment
-    from elegans.sweeps.run import Run as Run
-    from elegans.sweeps.run import run as run
-    from elegans.sweeps.store import Store as Store
+    from elegans.experiments.experiment import Experiment as Experiment
+    from elegans.experiments.run import Run as Run
+    from elegans.experiments.run import run as run
+    from elegans.models import inits as inits
+    from elegans.store.store import Store as Store
     from elegans.sweeps.sweep import Sweep as Sweep
     from elegans.training.recipe import Group as Group
     from elegans.training.recipe import Stop as Stop
@@ -37,22 +37,24 @@ os.environ.setdefault("NPROC", "1")
 _ROOMS = ("constructions", "estimators", "inits", "learners", "models", "report", "studies",
           "tasks", "theory", "training")  # fmt: skip
 _NAMES = {
-    "Experiment": "elegans.sweeps.experiment",
+    "Experiment": "elegans.experiments.experiment",
     "Group": "elegans.training.recipe",
-    "Run": "elegans.sweeps.run",
+    "Run": "elegans.experiments.run",
     "SparseMLPClassifier": "elegans.estimators.classifier",
     "SparseMLPRegressor": "elegans.estimators.regressor",
     "Stop": "elegans.training.recipe",
-    "Store": "elegans.sweeps.store",
+    "Store": "elegans.store.store",
     "Sweep": "elegans.sweeps.sweep",
     "Training": "elegans.training.recipe",
-    "run": "elegans.sweeps.run",
+    "run": "elegans.experiments.run",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(importlib.import_module(_NAMES[name]), name)
+    if name == "inits":  # where users look for them; the file is beside the models
+        return importlib.import_module("elegans.models.inits")
     if name in _ROOMS:
         return importlib.import_module(f"elegans.{name}")
     raise AttributeError(

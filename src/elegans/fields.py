@@ -17,6 +17,7 @@ lets tracers pass: they were checked when the configuration was first built.
 """
 
 import dataclasses
+import sys
 import types
 import typing
 from typing import Any, TypeVar, dataclass_transform
@@ -26,15 +27,15 @@ from jaxtyping import Array, Float, Int
 
 Number = float | int | Float[Array, "..."]  # traced under `jit`, stacked under `vmap`
 Count = int | Int[Array, "..."]
-Class = TypeVar("Class", bound=type)
+Class = TypeVar("Class")
 
 _MARK = "__elegans_configuration__"
 
 
 @dataclass_transform(frozen_default=True)
-def configuration(cls: Class) -> Class:
+def configuration(plain: type[Class]) -> type[Class]:
     """The class as a configuration: a frozen dataclass, registered with JAX."""
-    cls = dataclasses.dataclass(frozen=True)(cls)
+    cls: Any = dataclasses.dataclass(frozen=True)(plain)
     numbers = {f.name for f in dataclasses.fields(cls) if _is_number(_resolved(cls, f.type))}
     setattr(cls, _MARK, frozenset(numbers))
 
@@ -80,13 +81,11 @@ def is_off(value: object) -> bool:
 
 
 def _resolved(cls: type, hint: Any) -> Any:
-    """An annotation as an object; one that names nothing in its module is of no number."""
+    """An annotation as an object; text that names nothing in its module stays text."""
     if not isinstance(hint, str):
         return hint
     try:
-        return typing.get_type_hints(cls)[
-            next(f.name for f in dataclasses.fields(cls) if f.type == hint)
-        ]
+        return eval(hint, vars(sys.modules[cls.__module__]))
     except NameError:
         return hint
 

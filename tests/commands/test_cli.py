@@ -9,7 +9,8 @@ import pytest
 
 from elegans import cli
 from elegans.commands import reproduce
-from elegans.studies import catalogue, frontier
+from elegans.studies import catalogue
+from elegans.studies.pareto import frontier
 from elegans.studies.study import Scale, Study
 
 TRAIN = ["train", "--task", "Parity(n=8, k=2)", "--model", "MLP(width=8)", "--samples", "100",
@@ -143,6 +144,6 @@ def test_a_failed_claim_is_exit_code_1(tiny_frontier, tmp_path, monkeypatch, cap
     from elegans.studies.study import Claim
 
     failing = (Claim("a false sentence", "nowhere", "the opposite", holds=False),)
-    monkeypatch.setattr("elegans.studies.frontier_claims.check", lambda *_: failing)
+    monkeypatch.setattr("elegans.studies.pareto.frontier_claims.check", lambda *_: failing)
     assert reproduce.main(["frontier", "--out", str(tmp_path), "--workers", "0"]) == 1
     assert "FAILS" in capsys.readouterr().out

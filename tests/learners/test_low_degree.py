@@ -11,7 +11,7 @@ from tests.brute_force import cube
 
 from elegans.learners import LowDegreeClassifier, LowDegreeRegressor, low_degree
 from elegans.learners.monomials import MonomialMap, monomial_count, monomial_kernel, monomials
-from elegans.theory import fourier
+from elegans.theory.boolean import fourier
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -19,8 +19,8 @@ from elegans.learners import (
     large_coefficients,
 )
 from elegans.learners.kushilevitz_mansour import pair_samples
-from elegans.theory import fourier
-from elegans.theory.queries import search_samples, statistical_limit
+from elegans.theory.boolean import fourier
+from elegans.theory.resources.bounds import search_samples, statistical_limit
 
 seeds = st.integers(0, 2**32 - 1)
 

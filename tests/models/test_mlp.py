@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.references import mlp
 
-from elegans import Experiment, Training, inits, run
-from elegans.models import MLP
+from elegans import Experiment, Training, run
+from elegans.models import MLP, inits
 from elegans.models.mlp import thinned
 from elegans.tasks import Parity
 

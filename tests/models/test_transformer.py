@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.models.attention import BLOCK, feature_attention, toeplitz, token_attention
+from elegans.models.transformers.kernels import BLOCK, feature_attention, toeplitz, token_attention
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 LONG = BLOCK + 7  # two blocks of queries

@@ -5,8 +5,10 @@ import importlib
 import numpy as np
 import pytest
 
-from elegans.studies import catalogue, fourier_gaps, low_degree, rademacher, sensitivity
-from elegans.theory import majority
+from elegans.studies import catalogue
+from elegans.studies.progress import fourier_gaps
+from elegans.studies.sparse_activation import low_degree, rademacher, sensitivity
+from elegans.theory.boolean import majority
 
 SMALL = {
     "fourier-gaps": fourier_gaps.Settings(

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from elegans.studies import frontier, frontier_claims
 from elegans.studies.catalogue import studies, study
+from elegans.studies.pareto import frontier, frontier_claims
 
 TINY = frontier.Settings(
     tasks=((8, 2),), widths=(2, 20), samples=(8, 200, None), seeds=2, steps=400, evaluate_every=100

@@ -10,20 +10,20 @@ import pandas as pd
 import pytest
 
 import elegans as el
-from elegans.studies import (
+from elegans.studies import catalogue
+from elegans.studies.induction import (
     attention_patterns,
-    catalogue,
     even_odd,
     induction_heads,
-    induction_runs,
     more_states,
     one_layer_fails,
     trigrams,
     unigrams_slow_learning,
 )
-from elegans.studies.induction_runs import AttentionMasses, Recipe
+from elegans.studies.induction import runs as induction_runs
+from elegans.studies.induction.runs import AttentionMasses, Recipe
 from elegans.studies.study import Result
-from elegans.theory import induction
+from elegans.theory.markov import induction
 from elegans.training import losses
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")

@@ -6,17 +6,15 @@ import pytest
 from sklearn import datasets
 
 from elegans.cli import main
-from elegans.studies import (
-    intervals,
-    tabular,
-    tabular_baselines,
-    tabular_claims,
-    tabular_reference,
-    tabular_tables,
-)
+from elegans.studies import intervals
 from elegans.studies.catalogue import study
-from elegans.tasks import openml
-from elegans.tasks.tabular import rows_of
+from elegans.studies.tables import baselines as tabular_baselines
+from elegans.studies.tables import claims as tabular_claims
+from elegans.studies.tables import reference as tabular_reference
+from elegans.studies.tables import tables as tabular_tables
+from elegans.studies.tables import tabular
+from elegans.tasks.tables import openml
+from elegans.tasks.tables.tabular import rows_of
 
 TINY = tabular.Settings(
     datasets=("heloc", "pol"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from elegans.sweeps.blobs import pack, unpack
+from elegans.store.arrays import pack, unpack
 
 DTYPES = st.sampled_from([np.float32, np.float64, np.int64, np.int32, np.bool_])
 

@@ -3,7 +3,7 @@
 import pytest
 
 import elegans as el
-from elegans.sweeps.expression import literal, parse
+from elegans.experiments.expression import literal, parse
 
 
 @pytest.mark.parametrize(

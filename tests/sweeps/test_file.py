@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.sweeps.file import read
+from elegans.experiments.toml import read
 
 GRID = """
 seeds = 3

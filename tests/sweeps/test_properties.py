@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import elegans as el
-from elegans.sweeps.plain import configurations, from_plain, to_plain
+from elegans.experiments.plain import configurations, from_plain, to_plain
 
 PROBABILITY = st.floats(0, 1)
 RATE = st.floats(0, 10) | st.integers(0, 3)

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import elegans as el
-from elegans.sweeps.blobs import pack
-from elegans.sweeps.record import Record
-from elegans.sweeps.recovery import recover
-from elegans.sweeps.schema import StoreError
+from elegans.store.arrays import pack
+from elegans.store.record import Record
+from elegans.store.recovery import recover
+from elegans.store.schema import StoreError
 
 RUNS = 300
 

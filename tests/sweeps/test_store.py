@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elegans as el
-from elegans.sweeps import schema
-from elegans.sweeps.blobs import pack
-from elegans.sweeps.record import Record
-from elegans.sweeps.schema import StoreError
+from elegans.store import schema
+from elegans.store.arrays import pack
+from elegans.store.record import Record
+from elegans.store.schema import StoreError
 
 
 @pytest.fixture

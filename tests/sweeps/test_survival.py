@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import elegans as el
-from elegans.sweeps.schema import StoreError
+from elegans.store.schema import StoreError
 
 DRIVER = """
 import signal, sys

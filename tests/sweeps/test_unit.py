@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.sweeps import plain
+from elegans.experiments import plain
 from elegans.sweeps.unit import imported, reference
 from elegans.sweeps.workers import WorkerLost, Workers
 from elegans.theory.markov import Divergences

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.sweeps.plain import from_plain, to_plain
-from elegans.tasks import birkhoff
-from elegans.tasks.markov import lifted, stationary
-from elegans.training import data
+from elegans.experiments.plain import from_plain, to_plain
+from elegans.tasks.markov import birkhoff
+from elegans.tasks.markov.chains import lifted, stationary
+from elegans.training import source as data
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 PRIORS = [
@@ -136,7 +136,7 @@ def test_sequences_follow_their_law_and_start_stationary(order):
     tensor = np.random.default_rng(0).dirichlet(np.ones(2), size=(2,) * (order - 1))
     size = 40_000
     repeated = jnp.broadcast_to(jnp.asarray(tensor, jnp.float32), (size, *tensor.shape))
-    tokens = np.asarray(el.tasks.markov.paths(jr.key(5), repeated, 6))
+    tokens = np.asarray(el.tasks.markov.chains.paths(jr.key(5), repeated, 6))
     matrix = lifted_by_hand(tensor)
     values, vectors = np.linalg.eig(matrix.T)
     law = np.real(vectors[:, np.argmax(values.real)])

@@ -7,8 +7,9 @@ import pytest
 from sklearn import datasets
 
 import elegans as el
-from elegans.tasks import openml, tabular
-from elegans.training import data, program
+from elegans.tasks.tables import openml, tabular
+from elegans.training import program
+from elegans.training import source as data
 from elegans.training.loop import Job, train
 
 ROWS, COLUMNS = 203, 5

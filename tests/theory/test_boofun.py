@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from elegans.theory import fourier
+from elegans.theory.boolean import fourier
 
 if importlib.util.find_spec("boofun"):
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from elegans.theory.estimates import hoeffding_radius, hoeffding_samples, mean_estimate
+from elegans.statistics import hoeffding_radius, hoeffding_samples, mean_estimate
 
 
 @pytest.mark.parametrize("p", [0.5, 0.05])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brute_force import character, characters, cube
 
-from elegans.theory import fourier
+from elegans.theory.boolean import fourier
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 6)
@@ -202,7 +202,7 @@ def test_importing_fourier_loads_neither_scikit_learn_nor_matplotlib():
     import sys
 
     code = (
-        "import sys, elegans.theory.fourier;"
+        "import sys, elegans.theory.boolean.fourier;"
         "sys.exit(any(m in sys.modules for m in ('sklearn', 'matplotlib')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

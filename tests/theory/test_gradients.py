@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brute_force import character, cube
 
-from elegans.theory import fourier, gradients, majority
+from elegans.theory.boolean import fourier, gradients, majority
 
 
 def brute(w, support, bias=0.0, slope=lambda z: (z > 0).astype(float)):

@@ -10,7 +10,7 @@ import pytest
 
 import elegans as el
 from elegans.models.induction import Induction
-from elegans.theory import induction
+from elegans.theory.markov import induction
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 

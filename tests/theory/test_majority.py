@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.brute_force import characters, cube
 
-from elegans.theory import majority
+from elegans.theory.boolean import majority
 
 SIZES = range(1, 10)
 

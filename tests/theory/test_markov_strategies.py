@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import elegans as el
-from elegans.theory import frequencies, markov
+from elegans.theory import markov
+from elegans.theory.markov import frequencies
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 

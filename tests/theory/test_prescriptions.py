@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from elegans.theory import gradients, majority
-from elegans.theory.prescriptions import (
+from elegans.theory.boolean import gradients, majority
+from elegans.theory.resources.prescriptions import (
     good_probability,
     over_sparse,
     readout,

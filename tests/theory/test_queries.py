@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.brute_force import character, cube
 
 from elegans.tasks import Parity
-from elegans.theory import queries
+from elegans.theory import resources
 
 
 def correlations(values, n, k):
@@ -22,12 +22,12 @@ def correlations(values, n, k):
 
 
 def test_a_noiseless_label_is_a_bit():
-    assert queries.statistical_limit(50, 3) == pytest.approx(math.log2(19600))
-    assert queries.statistical_limit(7, 7) == 0.0
-    assert queries.statistical_limit(50, 3, flip=0.11) == pytest.approx(
+    assert resources.statistical_limit(50, 3) == pytest.approx(math.log2(19600))
+    assert resources.statistical_limit(7, 7) == 0.0
+    assert resources.statistical_limit(50, 3, flip=0.11) == pytest.approx(
         2 * math.log2(19600), rel=0.01
     )  # H(0.11) is a half
-    assert queries.statistical_limit(50, 3, flip=0.5) == math.inf
+    assert resources.statistical_limit(50, 3, flip=0.5) == math.inf
 
 
 @given(
@@ -38,7 +38,7 @@ def test_solving_for_any_resource_lands_on_the_same_edge(width, steps, samples, 
     full = {"width": width, "steps": steps, "samples": samples, "luck": luck}
     for name in full:
         rest = {other: value for other, value in full.items() if other != name}
-        solved = queries.multi_resource_bound(n, 4, **rest)
+        solved = resources.multi_resource_bound(n, 4, **rest)
         edge = {**rest, name: solved}
         product = edge["width"] * edge["steps"] * edge["samples"] / edge["luck"]
         if name == "luck" and solved == 1:
@@ -55,7 +55,7 @@ def test_errata_gradients_leave_the_blind_trajectory_with_the_chance_of_one_quar
     gradients = generator.uniform(-1, 1, (width, 2**n))  # of a network with |gradients| <= 1
     largest = np.max([np.abs(correlations(g, n, k)) for g in gradients], axis=0)
     for tolerance in [0.1, 0.2, 0.4]:
-        luck = queries.multi_resource_bound(n, k, width=width, steps=1, samples=tolerance**-2)
+        luck = resources.multi_resource_bound(n, k, width=width, steps=1, samples=tolerance**-2)
         assert np.mean(largest > tolerance / 2) <= luck
 
 
@@ -68,13 +68,13 @@ def test_errata_markov_as_printed_gives_twice_the_failure():
     assert np.mean(gradient**2) <= 1
     escaped = np.mean(np.abs(correlations(gradient, n, k)) > tolerance / 2)
     given_resources = {"width": 1, "steps": 1, "samples": tolerance**-2}
-    assert escaped > queries.multi_resource_bound(n, k, **given_resources, constant=0.5)
-    assert escaped <= queries.multi_resource_bound(n, k, **given_resources)
+    assert escaped > resources.multi_resource_bound(n, k, **given_resources, constant=0.5)
+    assert escaped <= resources.multi_resource_bound(n, k, **given_resources)
 
 
 def test_a_missing_resource_is_asked_for_by_name():
     with pytest.raises(ValueError, match="left out: samples, luck"):
-        queries.multi_resource_bound(50, 3, width=10, steps=10)
+        resources.multi_resource_bound(50, 3, width=10, steps=10)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0.05, 0.5))
@@ -83,12 +83,12 @@ def test_a_query_rules_out_fewer_than_one_over_tolerance_squared_parities(seed, 
     h /= np.sqrt(np.mean(h**2))
     every = np.concatenate([correlations(h, 6, k) for k in range(7)])
     ruled_out = np.sum(np.abs(every) > tolerance)
-    assert ruled_out * queries.query_bound(2**6, tolerance) <= 2**6
+    assert ruled_out * resources.query_bound(2**6, tolerance) <= 2**6
 
 
 def test_theorem_14_leaves_nine_parities_that_one_hypothesis_could_fit():
-    assert queries.parity_queries(10, 0.1) == pytest.approx((1024 - 9) * 0.01)
-    assert queries.parity_queries(3, 0.1) == 0.0
+    assert resources.parity_queries(10, 0.1) == pytest.approx((1024 - 9) * 0.01)
+    assert resources.parity_queries(3, 0.1) == 0.0
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40))
@@ -98,9 +98,11 @@ def test_some_parity_is_out_of_reach_of_fixed_features(seed, dimension):
     features /= np.linalg.norm(features, axis=1, keepdims=True)
     reach = np.linalg.norm([correlations(f, n, k) for f in features.T], axis=0)
     best = 1 - norm * reach  # a lower bound on the hinge loss at each parity
-    assert best.max() >= queries.fixed_kernel_loss(n, k, norm) - 1e-12
-    assert queries.fixed_kernel_loss(n, k, norm) >= queries.fixed_kernel_loss(n, k, norm, dimension)
-    assert queries.fixed_kernel_norm(n, k, 1 - queries.fixed_kernel_loss(n, k, norm)) == (
+    assert best.max() >= resources.fixed_kernel_loss(n, k, norm) - 1e-12
+    assert resources.fixed_kernel_loss(n, k, norm) >= resources.fixed_kernel_loss(
+        n, k, norm, dimension
+    )
+    assert resources.fixed_kernel_norm(n, k, 1 - resources.fixed_kernel_loss(n, k, norm)) == (
         pytest.approx(norm)
     )
 
@@ -119,40 +121,40 @@ def test_errata_no_parity_has_a_zero_one_loss_above_a_half(seed):
 @pytest.mark.parametrize("answers", ["honest", "random", "adversarial"])
 def test_the_oracle_stays_within_its_tolerance_and_counts(flip, answers):
     task = Parity(n=5, k=2, flip=flip)
-    oracle = queries.StatisticalQueryOracle(task, 0.3, answers=answers, seed=1)
+    oracle = resources.StatisticalQueryOracle(task, 0.3, answers=answers, seed=1)
     assert abs(oracle(lambda x, y: y * x[:, 0] * x[:, 1]) - (1 - 2 * flip)) <= 0.3 + 1e-12
     assert abs(oracle(lambda x, y: y * x[:, 0])) <= 0.3
     assert oracle.queries == 2
 
 
 def test_an_honest_oracle_is_exact_and_an_adversary_hides_small_correlations():
-    honest = queries.StatisticalQueryOracle(Parity(n=5, k=2, p=0.3), 0.1)
+    honest = resources.StatisticalQueryOracle(Parity(n=5, k=2, p=0.3), 0.1)
     assert honest(lambda x, y: x[:, 4]) == pytest.approx(0.4)  # E x = 1 - 2p
     assert honest(lambda x, y: y) == pytest.approx(0.16, abs=1e-6)  # p is stored as float32
-    adversary = queries.StatisticalQueryOracle(Parity(n=5, k=2), 0.1, answers="adversarial")
+    adversary = resources.StatisticalQueryOracle(Parity(n=5, k=2), 0.1, answers="adversarial")
     assert adversary(lambda x, y: y * np.sign(x.sum(axis=1))) == 0.0
     assert adversary(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.9)
 
 
 def test_large_tasks_are_sampled_with_enough_samples():
     task = Parity(n=60, k=2, flip=0.1)
-    oracle = queries.StatisticalQueryOracle(task, 0.1, samples=5000)
+    oracle = resources.StatisticalQueryOracle(task, 0.1, samples=5000)
     assert oracle(lambda x, y: y * x[:, 0] * x[:, 1]) == pytest.approx(0.8, abs=0.1)
     assert oracle(lambda x, y: y * x[:, 0]) == pytest.approx(0.0, abs=0.1)
     with pytest.raises(ValueError, match=r"at least 4,284 samples; got 1,000"):
-        queries.StatisticalQueryOracle(task, 0.1, samples=1000)
+        resources.StatisticalQueryOracle(task, 0.1, samples=1000)
 
 
 def test_the_oracle_refuses_queries_that_are_not_bounded():
-    oracle = queries.StatisticalQueryOracle(Parity(n=4, k=2), 0.1)
+    oracle = resources.StatisticalQueryOracle(Parity(n=4, k=2), 0.1)
     with pytest.raises(ValueError, match=r"\[-1, 1\].*largest absolute value 2"):
         oracle(lambda x, y: 2 * y)
 
 
 def test_search_needs_a_little_more_than_the_statistical_limit():
     for flip in [0.0, 0.1, 0.3]:
-        needed = queries.search_samples(50, 3, flip)
-        assert queries.statistical_limit(50, 3, flip) < needed
-        assert needed < 4 * queries.statistical_limit(50, 3, flip)  # Chernoff and delta
+        needed = resources.search_samples(50, 3, flip)
+        assert resources.statistical_limit(50, 3, flip) < needed
+        assert needed < 4 * resources.statistical_limit(50, 3, flip)  # Chernoff and delta
     with pytest.raises(ValueError, match="1/2"):
-        queries.search_samples(50, 3, 0.5)
+        resources.search_samples(50, 3, 0.5)

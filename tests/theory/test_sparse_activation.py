@@ -10,7 +10,8 @@ from tests.brute_force import cube
 
 from elegans import constructions
 from elegans.tasks import SparseNetwork
-from elegans.theory import fourier, sparse_activation
+from elegans.theory import sparse_activation
+from elegans.theory.boolean import fourier
 
 seeds = st.integers(0, 2**32 - 1)
 

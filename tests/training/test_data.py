@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elegans.tasks import Parity
-from elegans.training import data
+from elegans.training import source as data
 from elegans.training.recipe import Training
 
 TASK = Parity(64, 3)

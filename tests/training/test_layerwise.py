@@ -3,7 +3,7 @@
 import numpy as np
 
 import elegans as el
-from elegans.theory import majority
+from elegans.theory.boolean import majority
 from elegans.training.layerwise import layerwise
 
 

@@ -6,7 +6,8 @@ import pytest
 from tests.references import hinge_gradient, mlp
 
 import elegans as el
-from elegans.training import data, loop, program
+from elegans.training import loop, program
+from elegans.training import source as data
 from elegans.training.loop import Job, train
 from elegans.training.probes import distance_from_start, support_weight
 

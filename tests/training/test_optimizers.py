@@ -6,7 +6,7 @@ import numpy as np
 import optax
 import pytest
 
-from elegans.inits import Layer, Layers
+from elegans.models.inits import Layer, Layers
 from elegans.training import optimizers
 from elegans.training.recipe import Group, Training
 

@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("store", type=Path, metavar="DB", help="a store")
     parser.add_argument("out", type=Path, metavar="OUT", help="a .parquet or .csv file")
     given = parser.parse_args(arguments)
-    from elegans.sweeps.store import Store
+    from elegans.store.store import Store
 
     with refusing("export"):
         store = Store(given.store)

@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("store", type=Path, metavar="DB", help="a damaged store")
     parser.add_argument("out", type=Path, metavar="OUT", help="the new store")
     given = parser.parse_args(arguments)
-    from elegans.sweeps.recovery import recover
+    from elegans.store.recovery import recover
 
     with refusing("recover"):
         rescue = recover(given.store, given.out)

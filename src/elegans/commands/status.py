@@ -13,7 +13,7 @@ from elegans.commands.refusal import refusing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elegans.sweeps.store import Store
+    from elegans.store.store import Store
 
 POINTS = 20  # of the grid are listed at most
 OUTCOMES = ("status", "success", "steps", "test_error", "test_loss", "train_error", "train_loss")
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("store", type=Path, metavar="DB", help="a store")
     parser.add_argument("--json", action="store_true", help="for programs")
     given = parser.parse_args(arguments)
-    from elegans.sweeps.store import Store
+    from elegans.store.store import Store
 
     with refusing("status"):
         store = Store(given.store)

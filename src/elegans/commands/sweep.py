@@ -13,7 +13,7 @@ from elegans.commands.refusal import refusing
 from elegans.sweeps.work import keep_compilations, use_one_thread
 
 if TYPE_CHECKING:
-    from elegans.sweeps.store import Store
+    from elegans.store.store import Store
     from elegans.sweeps.sweep import Cell, Sweep
 
 
@@ -24,10 +24,10 @@ def main(arguments: list[str]) -> int:
         use_one_thread(
             os.environ
         )  # as the workers do, whose speed and programs --dry-run foretells
+    from elegans.experiments.toml import read
+    from elegans.store.store import Store
     from elegans.sweeps.driver import SweepError
     from elegans.sweeps.executors import dask_client
-    from elegans.sweeps.file import read
-    from elegans.sweeps.store import Store
 
     with refusing("sweep"):
         if given.workers is not None and given.workers < 0:

@@ -18,13 +18,13 @@ from rich.live import Live
 from rich.table import Table
 
 from elegans.commands.refusal import refusing
-from elegans.sweeps.expression import literal, parse
-from elegans.sweeps.plain import build
+from elegans.experiments.expression import literal, parse
+from elegans.experiments.plain import build
 from elegans.training.recipe import Training
 
 if TYPE_CHECKING:
-    from elegans.sweeps.experiment import Experiment
-    from elegans.sweeps.run import Run
+    from elegans.experiments.experiment import Experiment
+    from elegans.experiments.run import Run
 
 FIELDS = dataclasses.fields(Training)
 
@@ -57,8 +57,8 @@ def main(arguments: Sequence[str]) -> int:
         if options.seed < 0:
             raise ValueError(f"--seed numbers a run, so it is 0 or more; got {options.seed}.")
         options.out.parent.mkdir(parents=True, exist_ok=True)
+    from elegans.experiments.run import run
     from elegans.report import training as pictures
-    from elegans.sweeps.run import run
 
     with View(experiment) as view:
         record = run(experiment, seed=options.seed, watch=view.show)
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def experiment_of(options: argparse.Namespace) -> "Experiment":
     """The experiment that the options describe."""
-    from elegans.sweeps.experiment import Experiment
+    from elegans.experiments.experiment import Experiment
 
     given = {
         field.name: literal(value)

@@ -27,7 +27,7 @@ from jaxtyping import Array, Float
 
 from elegans import checks
 from elegans.models.induction import Induction, MinimalInduction
-from elegans.models.transformer import Attention, AttentionOnly, Transformer
+from elegans.models.transformers.attention_only import Attention, AttentionOnly, Transformer
 
 SHARPNESS = 30.0  # e**-30 is lost in single precision
 SLOPE = 2.5  # of the logits in the frequencies: least loss after 100 tokens of two states

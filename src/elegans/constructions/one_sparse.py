@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.inits import Layer, Layers
+from elegans.models.inits import Layer, Layers
 
 
 def network(

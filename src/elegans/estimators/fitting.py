@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, Num, PRNGKeyArray, PyTree
 
 from elegans.estimators.table import Rows
-from elegans.inits import Layer, Layers
+from elegans.models.inits import Layer, Layers
 from elegans.models.mlp import MLP
 from elegans.training import losses, optimizers, program
 from elegans.training.loop import default_lanes, stacked

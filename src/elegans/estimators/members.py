@@ -53,7 +53,7 @@ def train(
 def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fit":
     """The fit that an estimator's parameters ask for."""
     from elegans.estimators.fitting import Fit, Shape
-    from elegans.inits import SparseSigns, Uniform
+    from elegans.models.inits import SparseSigns, Uniform
     from elegans.models.mlp import MLP
     from elegans.training.recipe import Training
 

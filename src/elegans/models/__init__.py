@@ -2,4 +2,4 @@
 
 from elegans.models.induction import MinimalInduction as MinimalInduction
 from elegans.models.mlp import MLP as MLP
-from elegans.models.transformer import AttentionOnly as AttentionOnly
+from elegans.models.transformers.attention_only import AttentionOnly as AttentionOnly

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
-from elegans.configuration import Number
-from elegans.models.attention import toeplitz
+from elegans.fields import Number
+from elegans.models.transformers.kernels import toeplitz
 
 
 class Induction(NamedTuple):

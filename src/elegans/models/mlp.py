@@ -16,7 +16,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
-from elegans.inits import Layers, Start, Uniform
+from elegans.models.inits import Layers, Start, Uniform
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": jax.nn.relu,

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 from elegans.report import plots
 from elegans.studies.study import Result
-from elegans.studies.tabular_baselines import FOREST
-from elegans.studies.tabular_claims import OPTIMIZERS
-from elegans.studies.tabular_reference import TABLE_2
-from elegans.studies.tabular_tables import MLP_NAME
+from elegans.studies.tables.baselines import FOREST
+from elegans.studies.tables.claims import OPTIMIZERS
+from elegans.studies.tables.reference import TABLE_2
+from elegans.studies.tables.tables import MLP_NAME
 
 STARTS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
 STYLES = {"adam": "-", "sgd": ":"}

@@ -5,8 +5,8 @@ from matplotlib.figure import Figure
 
 from elegans.report import plots
 from elegans.report.induction_curves import level_lines
+from elegans.studies.induction.unigrams_slow_learning import ADDED, ALONE, INSTEAD
 from elegans.studies.study import Result
-from elegans.studies.unigrams_slow_learning import ADDED, ALONE, INSTEAD
 
 LINES = {ALONE: "tab:blue", ADDED: "tab:red", INSTEAD: "tab:brown"}
 

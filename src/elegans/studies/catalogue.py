@@ -2,23 +2,23 @@
 
 import importlib
 
+from elegans.experiments.plain import nearest
 from elegans.studies.study import Study
-from elegans.sweeps.plain import nearest
 
 MODULES = {
-    "frontier": "elegans.studies.frontier",
-    "fourier-gaps": "elegans.studies.fourier_gaps",
-    "low-degree": "elegans.studies.low_degree",
-    "sensitivity": "elegans.studies.sensitivity",
-    "rademacher": "elegans.studies.rademacher",
-    "induction-heads": "elegans.studies.induction_heads",
-    "attention-patterns": "elegans.studies.attention_patterns",
-    "unigrams-slow-learning": "elegans.studies.unigrams_slow_learning",
-    "even-odd": "elegans.studies.even_odd",
-    "trigrams": "elegans.studies.trigrams",
-    "one-layer-fails": "elegans.studies.one_layer_fails",
-    "more-states": "elegans.studies.more_states",
-    "tabular": "elegans.studies.tabular",
+    "frontier": "elegans.studies.pareto.frontier",
+    "fourier-gaps": "elegans.studies.progress.fourier_gaps",
+    "low-degree": "elegans.studies.sparse_activation.low_degree",
+    "sensitivity": "elegans.studies.sparse_activation.sensitivity",
+    "rademacher": "elegans.studies.sparse_activation.rademacher",
+    "induction-heads": "elegans.studies.induction.induction_heads",
+    "attention-patterns": "elegans.studies.induction.attention_patterns",
+    "unigrams-slow-learning": "elegans.studies.induction.unigrams_slow_learning",
+    "even-odd": "elegans.studies.induction.even_odd",
+    "trigrams": "elegans.studies.induction.trigrams",
+    "one-layer-fails": "elegans.studies.induction.one_layer_fails",
+    "more-states": "elegans.studies.induction.more_states",
+    "tabular": "elegans.studies.tables.tabular",
 }
 
 

@@ -8,9 +8,9 @@ process that dies takes at most the units under way with it.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 
+from elegans.store.record import Record
 from elegans.sweeps.executors import Force
 from elegans.sweeps.plan import Plan, Unit
-from elegans.sweeps.record import Record
 from elegans.sweeps.unit import Key, read, unit
 from elegans.sweeps.workers import WorkerLost
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from elegans.sweeps.experiment import Experiment
+from elegans.experiments.experiment import Experiment
 from elegans.sweeps.plan import by_structure, guesses
 from elegans.training.loop import Job, train
 

@@ -20,7 +20,7 @@ from typing import Any
 import jax
 import jax.random as jr
 
-from elegans.sweeps.experiment import Experiment
+from elegans.experiments.experiment import Experiment
 from elegans.training import program
 from elegans.training.loop import SCREEN_ROWS, TRAIN_ROWS
 

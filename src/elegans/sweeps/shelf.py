@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
-from elegans.sweeps.record import Record
+from elegans.store.record import Record
 from elegans.sweeps.unit import Key
 
 

@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from elegans import checks
+from elegans.experiments.experiment import Experiment
+from elegans.experiments.plain import plain_number
+from elegans.experiments.run import name_of
+from elegans.store.record import Record
+from elegans.store.store import Store
+from elegans.store.table import typed
 from elegans.sweeps.driver import drive
 from elegans.sweeps.executors import InProcess, force
-from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.plain import plain_number
 from elegans.sweeps.plan import Plan
 from elegans.sweeps.progress import Progress, progress_for
-from elegans.sweeps.record import Record
-from elegans.sweeps.run import name_of
 from elegans.sweeps.shelf import Memory, Shelf
-from elegans.sweeps.store import Store
-from elegans.sweeps.table import typed
 from elegans.sweeps.unit import Key, refuse_unimportable
 
 COLUMNS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "seconds")

@@ -15,9 +15,9 @@ from typing import Any
 
 import jax
 
-from elegans.sweeps.experiment import Experiment
-from elegans.sweeps.plain import from_plain, to_plain
-from elegans.sweeps.record import Record
+from elegans.experiments.experiment import Experiment
+from elegans.experiments.plain import from_plain, to_plain
+from elegans.store.record import Record
 from elegans.training.loop import Job, train
 from elegans.training.program import Probe
 

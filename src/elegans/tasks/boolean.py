@@ -9,16 +9,14 @@ An example is a function of its key alone: `sample(key, 1)` under `fold_in(data_
 of a training set that is stored nowhere.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
-from elegans.configuration import Number, is_off, static
+from elegans.fields import Number, configuration, is_off
 
 POPULATION_MAX = 20  # bits; 2**20 inputs of 20 floats take 80 MB
 
@@ -110,23 +108,21 @@ class BooleanTask:
         checks.number(self, "p", self.p, low=0, high=1, what="is the probability of a true bit")
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class SparseTask(BooleanTask):
     """Fields of the tasks that are named by `n` and `k` alone."""
 
-    n: int = static()
-    k: int = static()
+    n: int
+    k: int
     flip: Number = 0.0
-    support: tuple[int, ...] | None = static(default=None)
+    support: tuple[int, ...] | None = None
     p: Number | None = None
 
     def __post_init__(self) -> None:
         self._check()
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Parity(SparseTask):
     r"""The parity $\chi_S(x) = \prod_{i \in S} x_i$ of `k` of `n` bits.
 
@@ -138,8 +134,7 @@ class Parity(SparseTask):
         return jnp.prod(relevant_bits(x, self.relevant), axis=-1)
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class DisjointParity(Parity):
     """A parity with one relevant bit in each of `k` equal blocks of the `n` inputs."""
 
@@ -162,8 +157,7 @@ class DisjointParity(Parity):
         return tuple(range(0, self.n, self.n // self.k))
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Conjunction(SparseTask):
     """True (that is, -1) exactly if all `k` relevant bits are true."""
 
@@ -172,8 +166,7 @@ class Conjunction(SparseTask):
         return jnp.max(relevant_bits(x, self.relevant), axis=-1)
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Disjunction(SparseTask):
     """True (that is, -1) exactly if one of the `k` relevant bits is true."""
 
@@ -182,8 +175,7 @@ class Disjunction(SparseTask):
         return jnp.min(relevant_bits(x, self.relevant), axis=-1)
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class SparseMajority(SparseTask):
     """The sign of the sum of `k` relevant bits, `k` odd."""
 
@@ -199,8 +191,7 @@ class SparseMajority(SparseTask):
         return jnp.sign(jnp.sum(relevant_bits(x, self.relevant), axis=-1))
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Junta(BooleanTask):
     r"""Any function of $k$ hidden bits, given by its `table` of $2^k$ signs.
 
@@ -208,10 +199,10 @@ class Junta(BooleanTask):
     `(1, -1)` is the dictator and `(1, -1, -1, 1)` the parity of two bits.
     """
 
-    n: int = static()
-    table: tuple[int, ...] = static()
+    n: int
+    table: tuple[int, ...]
     flip: Number = 0.0
-    support: tuple[int, ...] | None = static(default=None)
+    support: tuple[int, ...] | None = None
     p: Number | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,6 @@ appendix A; Banerjee, Peikert and Rosen (2012), Pseudorandom functions and latti
 """
 
 import functools
-from dataclasses import dataclass
 
 import jax
 import jax.numpy as jnp
@@ -18,13 +17,12 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks, constructions
-from elegans.configuration import Number, is_off, static
-from elegans.inits import Layers
+from elegans.fields import Number, configuration, is_off
+from elegans.models.inits import Layers
 from elegans.tasks.boolean import POPULATION_MAX, Batch, relevant_bits, uniform_bits
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class SparseNetwork:
     r"""Fair bits, labelled by a random network of $s = k 2^b$ neurons, `k` of them active at most.
 
@@ -35,11 +33,11 @@ class SparseNetwork:
     them.
     """
 
-    n: int = static()
-    b: int = static()
-    k: int = static(default=1)
-    seed: int = static(default=0)
-    dense: bool = static(default=False)
+    n: int
+    b: int
+    k: int = 1
+    seed: int = 0
+    dense: bool = False
     noise: Number = 0.0
 
     def __post_init__(self) -> None:
@@ -106,8 +104,7 @@ def teacher(n: int, b: int, k: int, seed: int, dense: bool) -> Layers:
         return constructions.network(np.hstack(weights), np.concatenate(biases), np.ones(k * 2**b))
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class LiftedParity:
     r"""A parity of `k` of `m` fair bits, shown as the $m^2$ products of pairs of bits.
 
@@ -115,10 +112,10 @@ class LiftedParity:
     same labels are those of a 1-sparse network (`constructions.lifted_parity`).
     """
 
-    m: int = static()
-    k: int = static()
+    m: int
+    k: int
     flip: Number = 0.0
-    support: tuple[int, ...] | None = static(default=None)
+    support: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         checks.whole(self, "m", self.m, low=1, what="counts the hidden bits")
@@ -164,8 +161,7 @@ class LiftedParity:
         return Batch(x, self.label(x))
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class LearningWithRounding:
     r"""$y \in \mathbb{Z}_q^m$ uniform, labelled by $\lfloor p\,(\langle w, y \rangle \bmod q) / q
     \rfloor$ for a random secret $w$.
@@ -177,12 +173,12 @@ class LearningWithRounding:
     rounding that the problem is named for.
     """
 
-    m: int = static()
-    q: int = static()
-    p: int = static(default=2)
-    seed: int = static(default=0)
-    rule: str = static(default="rounding")
-    lifted: bool = static(default=True)
+    m: int
+    q: int
+    p: int = 2
+    seed: int = 0
+    rule: str = "rounding"
+    lifted: bool = True
 
     def __post_init__(self) -> None:
         checks.whole(self, "m", self.m, low=1, what="counts the coordinates")

@@ -7,7 +7,7 @@ adds the gradient. Theorem 5.5 of the thesis has the first form with dense sign 
 constants are functions in `elegans.theory`; the recipe takes them as numbers.
 """
 
-from elegans.configuration import Number
+from elegans.fields import Number
 from elegans.training.recipe import Group, Training
 
 

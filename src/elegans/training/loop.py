@@ -22,11 +22,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from elegans.configuration import Count
+from elegans.fields import Count
 from elegans.training import program
-from elegans.training.data import Keys, is_stored, keys_of, resolved
 from elegans.training.program import Observation, Probe, Rows, State, Sums
 from elegans.training.recipe import Training
+from elegans.training.source import Keys, is_stored, keys_of, resolved
 
 TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
 SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation

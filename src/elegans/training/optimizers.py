@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
-from elegans.configuration import Number, is_off
+from elegans.fields import Number, is_off
 from elegans.training.recipe import Training
 
 

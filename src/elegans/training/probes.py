@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
-from elegans.inits import Layers
+from elegans.models.inits import Layers
 
 
 def support_weight(

@@ -16,10 +16,11 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from elegans.configuration import Count, is_off
-from elegans.training import data, losses, optimizers
-from elegans.training.data import Keys
+from elegans.fields import Count, is_off
+from elegans.training import losses, optimizers
+from elegans.training import source as data
 from elegans.training.recipe import Training
+from elegans.training.source import Keys
 
 ROWS = 250  # evaluated at once: activations of a wide network stay within the cache
 FULL_BATCH_ROWS = 4096  # of a full batch, differentiated at once

@@ -10,12 +10,8 @@ in two forms, by name:
 training set is virtual: row $i$ is a function of the run's data key and $i$.
 """
 
-from dataclasses import dataclass
-
-import jax
-
 from elegans import checks
-from elegans.configuration import Count, Number, static
+from elegans.fields import Count, Number, configuration
 from elegans.training.losses import LOSSES
 
 OPTIMIZERS = ("sgd", "adam", "adamw")
@@ -23,8 +19,7 @@ DECAYS = ("coupled", "shrink")
 SCHEDULES = ("constant", "linear", "cosine", "inverse")
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Stop:
     """A run stops, and has succeeded, when its full test error is at most `test_error`."""
 
@@ -34,8 +29,7 @@ class Stop:
         checks.number(self, "test_error", self.test_error, low=0, high=1, what="is a fraction")
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Group:
     """Rates of the parameters whose path starts with `match`, in steps `start` to `stop`.
 
@@ -44,11 +38,11 @@ class Group:
     elsewhere the recipe's own rates hold.
     """
 
-    match: str = static()
+    match: str
     learning_rate: Number = 0.0
     weight_decay: Number = 0.0
-    start: int = static(default=0)
-    stop: int | None = static(default=None)
+    start: int = 0
+    stop: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.match, str) or not self.match:
@@ -62,8 +56,7 @@ class Group:
             checks.whole(self, "stop", self.stop, low=self.start, what="is the step after the last")
 
 
-@jax.tree_util.register_dataclass
-@dataclass(frozen=True)
+@configuration
 class Training:
     """How to train. Numbers that a sweep varies are leaves: varying them compiles nothing.
 
@@ -80,18 +73,18 @@ class Training:
         stop: When a run has succeeded; None trains for all `steps`.
     """
 
-    loss: str = static(default="hinge")
-    optimizer: str = static(default="sgd")
+    loss: str = "hinge"
+    optimizer: str = "sgd"
     learning_rate: Number = 0.1
     weight_decay: Number = 0.0
-    decay: str = static(default="coupled")
+    decay: str = "coupled"
     steps: Count = 10_000
     samples: Count | None = None
-    batch: int | None = static(default=32)
+    batch: int | None = 32
     evaluate_every: Count | None = None
     test_samples: Count = 10_000
     truncate: Number = 0.0
-    schedule: str = static(default="constant")
+    schedule: str = "constant"
     warmup: Count = 0
     groups: tuple[Group, ...] = ()
     stop: Stop | None = None

@@ -1,0 +1,121 @@
+"""Configurations as plain data: nested dictionaries that JSON, TOML and a store can hold.
+
+A configuration becomes `{"type": "Parity", "n": 50, ...}`; one that is not of this package names
+its module, `{"type": "mytasks:Threshold"}`. The *minimal* form leaves out every
+field that construction fills in by itself, so that adding a field with a default, or writing out a
+default, changes nothing; hashes are made from it, and so are the variations of a sweep.
+"""
+
+import dataclasses
+import difflib
+import importlib
+import numbers
+from typing import Any
+
+ROOMS = ("tasks", "models", "models.inits", "training.recipe")
+
+
+def to_plain(config: Any, *, minimal: bool = False) -> Any:
+    """A configuration, number, string, tuple or None, as plain data."""
+    if isinstance(config, numbers.Number | str) or config is None:
+        return plain_number(config)
+    if isinstance(config, list | tuple):
+        return [to_plain(item, minimal=minimal) for item in config]
+    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+        raise TypeError(
+            f"An experiment holds numbers, strings, tuples and configurations; got {config!r}."
+        )
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    if minimal:
+        values = {name: value for name, value in values.items() if not _is_implied(config, name)}
+    plain = {name: to_plain(value, minimal=minimal) for name, value in values.items()}
+    return {"type": type_name(type(config)), **plain}
+
+
+def from_plain(plain: Any) -> Any:
+    """The configuration that `to_plain` wrote."""
+    if isinstance(plain, list | tuple):
+        return tuple(from_plain(item) for item in plain)
+    if not isinstance(plain, dict):
+        return plain_number(plain)
+    if "type" not in plain:
+        raise ValueError(
+            f'A configuration names its "type", as in {{"type": "Parity"}}; got {plain}.'
+        )
+    return build(plain["type"], **{k: from_plain(v) for k, v in plain.items() if k != "type"})
+
+
+def build(name: str, /, *args: Any, **fields: Any) -> Any:
+    """The configuration class called `name`, with the given fields."""
+    cls = configuration(name)
+    known = [field.name for field in dataclasses.fields(cls) if field.init]
+    for field in fields:
+        if field not in known:
+            raise ValueError(
+                f"{name} has no field {field!r}{nearest(field, known)} It has {', '.join(known)}."
+            )
+    try:
+        return cls(*args, **fields)
+    except TypeError as error:
+        if "required positional" in str(error) or "positional arguments" in str(error):
+            raise ValueError(f"{name}: {error}; its fields are {', '.join(known)}.") from error
+        raise
+
+
+def type_name(cls: type) -> str:
+    """How a configuration class is called in plain data: a class of yours by "module:name"."""
+    if configurations().get(cls.__name__) is cls:
+        return cls.__name__
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def configuration(name: str) -> Any:
+    """The class that `type_name` names."""
+    if ":" not in name:
+        if name not in configurations():
+            raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}")
+        return configurations()[name]
+    module, _, path = name.partition(":")
+    try:
+        cls: Any = importlib.import_module(module)
+        for part in path.split("."):
+            cls = getattr(cls, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"The configuration {name!r} cannot be imported: {error}.") from error
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        raise ValueError(f"{name!r} is no configuration, which is a dataclass.")
+    return cls
+
+
+def configurations() -> dict[str, type]:
+    """Every configuration class of the package, by name."""
+    modules = [importlib.import_module(f"elegans.{room}") for room in ROOMS]
+    return {
+        name: value
+        for module in modules
+        for name, value in vars(module).items()
+        if isinstance(value, type) and dataclasses.is_dataclass(value) and not name.startswith("_")
+    }
+
+
+def plain_number(value: Any) -> Any:
+    """A Python number for a NumPy one; anything else as it is."""
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+
+
+def nearest(name: str, known: Any) -> str:
+    """The end of a sentence: what the user may have meant, or a full stop."""
+    close = difflib.get_close_matches(str(name), list(known), n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
+
+
+def _is_implied(config: Any, name: str) -> bool:
+    """Whether construction without this field gives the same configuration."""
+    others = {f.name: getattr(config, f.name) for f in dataclasses.fields(config) if f.name != name}
+    field = next(f for f in dataclasses.fields(config) if f.name == name)
+    if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+        return False
+    try:
+        return bool(type(config)(**others) == config)
+    except ValueError:  # without it, the others do not fit together
+        return False

@@ -1,0 +1,1 @@
+"""Transformers, and how causal attention is computed."""

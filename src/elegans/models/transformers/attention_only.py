@@ -1,0 +1,245 @@
+r"""Attention-only transformers (thesis, equations 8.4 and 8.5).
+
+$$TF(x) = P \circ (\mathrm{Attn}_n + I) \circ \dots \circ (\mathrm{Attn}_1 + I)(E_x), \qquad
+\mathrm{Attn}(z) = \operatorname{softmax}(\operatorname{mask}(A))\, z W_V, \quad
+A_{ij} = \frac{(z_i W_Q)(z_j W_K + v_{i-j+1})^\top}{\sqrt d}.$$
+
+There is no normalisation and no bias. With several heads, head $h$ has its own $d/H$ columns of
+$W_Q, W_K, W_V, v$ and writes into its own coordinates of the stream. Positions are relative, as
+above, or absolute: added to the embedding. The stream is kept factored (`models.attention`) as long
+as that is smaller than `dim` numbers a position.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from elegans import checks
+from elegans.models.transformers.kernels import Mixed, feature_attention, token_attention
+
+POSITIONS = ("relative", "absolute")
+
+
+class Attention(NamedTuple):
+    """One layer's parameters; `position[j]` belongs to keys that are j tokens back."""
+
+    query: Float[Array, "dim dim"]
+    key: Float[Array, "dim dim"]
+    value: Float[Array, "dim dim"]
+    position: Float[Array, "length dim"] | None
+
+
+class Hidden(NamedTuple):
+    r"""A layer of hidden neurons, $z \mapsto z + \operatorname{relu}(z W + b)\, U$."""
+
+    weight: Float[Array, "dim hidden"]
+    bias: Float[Array, " hidden"]
+    output: Float[Array, "hidden dim"]
+
+
+class Transformer(NamedTuple):
+    """Parameters, from input to output."""
+
+    embedding: Float[Array, "states dim"]
+    position: Float[Array, "length dim"] | None
+    layers: tuple[Attention, ...]
+    hidden: tuple[Hidden, ...]
+    readout: Float[Array, "dim states"]
+
+
+class Trace(NamedTuple):
+    """A forward pass: what comes out, and how each head of each layer attended on the way."""
+
+    logits: Float[Array, "length states"]
+    attention: Float[Array, "layers heads length length"]
+
+
+@dataclass(frozen=True)
+class AttentionOnly:
+    """A transformer with `layers` layers of `heads` heads on a stream of `dim` numbers.
+
+    Attributes:
+        position: "relative" embeddings added to keys, or "absolute" ones to the tokens'.
+        mlp: Whether a layer of `4 * dim` hidden neurons follows each attention.
+        dropout: Probability of zeroing a number that a layer adds to the stream, in training.
+        scale: Weights start as normal numbers of variance `scale**2 / dim`.
+    """
+
+    layers: int = 2
+    heads: int = 1
+    dim: int = 16
+    position: str = "relative"
+    mlp: bool = False
+    dropout: float = 0.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "layers", self.layers, low=1, what="counts the attention layers")
+        checks.whole(self, "heads", self.heads, low=1, what="counts the heads of a layer")
+        checks.whole(self, "dim", self.dim, low=1, what="counts the numbers of the stream")
+        checks.choice(self, "position", self.position, POSITIONS)
+        checks.number(self, "scale", self.scale, low=0.0, what="multiplies the weights")
+        checks.number(self, "dropout", self.dropout, low=0.0, high=1.0, what="is a probability")
+        if self.dim % self.heads:
+            raise ValueError(
+                f"{checks.shown(self)}: each head has its own dim / heads numbers of the stream, "
+                f"so heads divides dim; {self.dim % self.heads} left."
+            )
+
+    def check(self, task: Any) -> None:
+        """Refuses a task that has no sequences of tokens."""
+        if not hasattr(task, "states") or not hasattr(task, "length"):
+            raise ValueError(
+                f"{checks.shown(self)}: a transformer reads tokens, and {checks.shown(task)} has "
+                "none. Use tasks.MarkovChains or tasks.NGrams."
+            )
+
+    @property
+    def body(self) -> "AttentionOnly":
+        """What predictions depend on: the network however it starts."""
+        return type(self)(self.layers, self.heads, self.dim, self.position, self.mlp, self.dropout)
+
+    def init(self, key: PRNGKeyArray, task: Any) -> Transformer:
+        """Parameters for sequences of the task's length and states."""
+        keys = iter(jr.split(key, 3 + 7 * self.layers))
+
+        def normal(*shape: int) -> Float[Array, "..."]:
+            return self.scale / math.sqrt(self.dim) * jr.normal(next(keys), shape)
+
+        d, is_relative = self.dim, self.position == "relative"
+        return Transformer(
+            embedding=normal(task.states, d),
+            position=None if is_relative else normal(task.length, d),
+            layers=tuple(
+                Attention(
+                    normal(d, d),
+                    normal(d, d),
+                    normal(d, d),
+                    normal(task.length, d) if is_relative else None,
+                )
+                for _ in range(self.layers)
+            ),
+            hidden=tuple(
+                Hidden(normal(d, 4 * d), jnp.zeros(4 * d), normal(4 * d, d) / 2)
+                for _ in range(self.layers if self.mlp else 0)
+            ),
+            readout=normal(d, task.states),
+        )
+
+    def apply(
+        self, params: Transformer, x: Int[Array, " length"], key: PRNGKeyArray | None = None
+    ) -> Float[Array, "length states"]:
+        """The logits of the next token at each position; `key` draws what is dropped."""
+        return self.trace(params, x, key).logits
+
+    def trace(
+        self, params: Transformer, x: Int[Array, " length"], key: PRNGKeyArray | None = None
+    ) -> Trace:
+        """The forward pass at one sequence, attention included."""
+        one_hot = jax.nn.one_hot(x, params.embedding.shape[0], axis=0)
+        stream = Stream(one_hot, params.embedding)
+        if params.position is not None:
+            stream = Stream(stream.whole() + params.position.T, None)
+        attention = []
+        for i, layer in enumerate(params.layers):
+            heads = self._heads(layer, stream, is_one_hot=i == 0 and params.position is None)
+            attention.append(jnp.stack([head.attention for head in heads]))
+            noise = None if key is None else jr.fold_in(key, i)
+            stream = self._added(layer, stream, heads, noise)
+            if params.hidden:
+                weight, bias, output = params.hidden[i]
+                z = stream.whole()
+                stream = Stream(z + output.T @ jax.nn.relu(weight.T @ z + bias[:, None]), None)
+        logits = stream.through(params.readout).T @ stream.features
+        return Trace(logits.T, jnp.stack(attention))
+
+    def positional_encoding(self, params: Transformer) -> Float[Array, "heads states length"]:
+        r"""The first layer's $\operatorname{softmax}(e_x W_Q v^\top / \sqrt d)$ for each token $x$.
+
+        Where positions dominate the scores this is how the layer attends, by distance. (The text
+        prints $W_K$ for $W_Q$; equation 8.5 adds $v$ to the keys, so it meets the query.)
+        """
+        layer = params.layers[0]
+        if layer.position is None:
+            raise ValueError(f"{checks.shown(self)}: only relative positions have an encoding.")
+        tables = [
+            scores_by_distance(query, position)
+            for query, _, position in self._per_head(layer, Stream(jnp.eye(1), params.embedding))
+            if position is not None
+        ]
+        return jax.nn.softmax(jnp.stack(tables), axis=-1)
+
+    def _per_head(self, layer: Attention, stream: "Stream") -> list[tuple[Any, Any, Any]]:
+        """Each head's query and key maps from features, and its positions."""
+        width = self.dim // self.heads
+        heads = [slice(h * width, (h + 1) * width) for h in range(self.heads)]
+        return [
+            (
+                stream.through(layer.query[:, head]) / math.sqrt(width),
+                stream.through(layer.key[:, head]),
+                None if layer.position is None else layer.position[:, head],
+            )
+            for head in heads
+        ]
+
+    def _heads(self, layer: Attention, stream: "Stream", *, is_one_hot: bool) -> list[Mixed]:
+        """What each head passes on."""
+        features, mixed = stream.features, []
+        for query, key, position in self._per_head(layer, stream):
+            table = None if position is None else scores_by_distance(query, position)
+            if is_one_hot and table is not None:
+                mixed.append(token_attention(features, query @ key.T, table))
+            elif features.shape[0] <= query.shape[1]:
+                scored = (key @ query.T) @ features
+                mixed.append(feature_attention(features, scored, features, table))
+            else:
+                queries, keys = query.T @ features, key.T @ features
+                mixed.append(feature_attention(features, queries, keys, table))
+        return mixed
+
+    def _added(
+        self, layer: Attention, stream: "Stream", heads: list[Mixed], key: PRNGKeyArray | None
+    ) -> "Stream":
+        """The stream after a layer has added to it, factored if that is smaller."""
+        width = self.dim // self.heads
+        values = stream.through(layer.value)
+        if self.dropout and key is not None:
+            parts = [
+                values[:, h * width : (h + 1) * width].T @ head.features
+                for h, head in enumerate(heads)
+            ]
+            added = jnp.concatenate(parts)
+            is_kept = jr.bernoulli(key, 1 - self.dropout, added.shape)
+            return Stream(stream.whole() + is_kept * added / (1 - self.dropout), None)
+        features = jnp.concatenate([stream.features, *(head.features for head in heads)])
+        slots = jnp.repeat(jnp.eye(self.heads), width, axis=1)
+        bases = [stream.through(jnp.eye(self.dim)), *(values * slot[None, :] for slot in slots)]
+        wide = Stream(features, jnp.concatenate(bases))
+        return wide if features.shape[0] <= self.dim else Stream(wide.whole(), None)
+
+
+class Stream(NamedTuple):
+    """A residual stream `basis.T @ features`; no basis is the identity."""
+
+    features: Float[Array, "rank length"]
+    basis: Float[Array, "rank dim"] | None
+
+    def through(self, weight: Float[Array, "dim out"]) -> Float[Array, "rank out"]:
+        """The map from features that `weight` is on the stream."""
+        return weight if self.basis is None else self.basis @ weight
+
+    def whole(self) -> Float[Array, "dim length"]:
+        """The stream itself."""
+        return self.features if self.basis is None else self.basis.T @ self.features
+
+
+def scores_by_distance(
+    query: Float[Array, "rank head"], position: Float[Array, "length head"]
+) -> Float[Array, "rank length"]:
+    """What each feature adds to the score of a key so many tokens back."""
+    return query @ position.T

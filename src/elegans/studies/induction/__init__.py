@@ -1,0 +1,1 @@
+"""Thesis, chapter 8: in-context learning of Markov chains."""

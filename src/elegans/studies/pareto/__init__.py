@@ -1,0 +1,1 @@
+"""The Pareto paper: frontiers of data, width, time and luck."""

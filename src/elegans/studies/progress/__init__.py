@@ -1,0 +1,1 @@
+"""Thesis, chapter 5: hidden progress."""

@@ -1,0 +1,1 @@
+"""Sparsely activated networks: what theory says, and what is measured."""

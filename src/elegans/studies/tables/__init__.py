@@ -1,0 +1,1 @@
+"""Wide and sparse networks on tables of real data."""

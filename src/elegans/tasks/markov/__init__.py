@@ -1,0 +1,1 @@
+"""Sequences of Markov chains and n-grams, and the priors that their laws are drawn from."""

@@ -1,0 +1,137 @@
+r"""What the upper bounds prescribe: sparsity, width, samples and steps, with the proofs' constants.
+
+Theorems 4/16 (over-sparse, $s > 4k$) and 5/21 (under-sparse, $s < k$) of the Pareto paper hide
+constants that depend on $k$. Their proofs give them, up to slips that are corrected here and
+listed in docs/errata.md: exact gradients replace the bounds of Lemma 8, the exact probability of a
+good neuron replaces Lemma 7, and the readout's norm $B_k$ is computed from the bias grid.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from elegans import checks
+from elegans.theory.boolean import majority
+
+
+class Prescription(NamedTuple):
+    """Resources that suffice, and the quantities of the proof that they come from."""
+
+    s: int
+    width: int
+    samples: int
+    steps: int
+    tolerance: float  # of the first gradient, in every coordinate
+    learning_rate: float  # of the first layer in the first step
+    good_probability: float  # that a neuron starts on the right bits
+    readout_norm: float  # B_k
+
+
+def good_probability(n: int, k: int, s: int) -> float:
+    r"""The chance that `s` random bits contain the `k` relevant ones or, if $s < k$, lie in them.
+
+    $\binom{n-k}{s-k} / \binom{n}{s}$, at least the $(s/2n)^k$ of Lemma 7 if $s \ge 2k$, and
+    $\binom{k}{s} / \binom{n}{s}$.
+    """
+    owner = f"good_probability(n={n}, k={k}, s={s})"
+    checks.whole(owner, "k", k, low=1, high=n, what="counts relevant bits")
+    checks.whole(owner, "s", s, low=1, high=n, what="counts the ones of a neuron")
+    inside, outside = max(s, k), min(s, k)
+    return math.comb(inside, outside) / math.comb(n, outside)
+
+
+def readout(k: int) -> Float[np.ndarray, " features"]:
+    r"""Weights $\nu$ that write the parity of `k` bits as a function of half their scaled sum.
+
+    The features at $\sigma = \sum_{i \in S} x_i$ are 1 and
+    $(\pm\frac{\sigma}{2k} + \beta_i)_+$ with $\beta_i = \frac{1}{2k}(-k + 2i + \frac1{16})$,
+    $i = 0, \dots, k/2 - 1$: as many as $\sigma$ has values, $k + 1$. The paper starts at $i = 1$,
+    two too few, and writes $\chi_S = \sigma \bmod 2$ for $(-1)^{(k - \sigma)/2}$.
+    """
+    checks.whole(f"readout(k={k})", "k", k, low=2, what="counts relevant bits")
+    if k % 2:
+        raise ValueError(f"readout(k={k}): the bias grid is made for an even k.")
+    sums = np.arange(-k, k + 1, 2)
+    grid = (-k + 2 * np.arange(k // 2) + 1 / 16) / (2 * k)
+    up = np.maximum(sums[:, None] / (2 * k) + grid[None, :], 0)
+    features = np.hstack([np.ones((k + 1, 1)), up, up[::-1]])
+    return np.linalg.solve(features, (-1.0) ** ((k - sums) // 2))
+
+
+def over_sparse(
+    n: int, k: int, epsilon: float, delta: float = 0.01, *, s: int | None = None
+) -> Prescription:
+    r"""Theorems 4 and 16: gradient descent from an `s`-sparse start reaches loss `epsilon`.
+
+    The least odd `s` that the proof allows is taken if none is given. Lemma 15 asks that no bias
+    has more than $2r'$ good neurons while $r'$ comes from a lower bound on their chance, so that
+    the mean alone is $2^{k+1}$ times $r'$; with the exact chance it holds by Chernoff's bound.
+
+    Raises:
+        ValueError: If `s` is below what the proof needs or above `n`; the message has the number.
+    """
+    owner = f"over_sparse(n={n}, k={k}, epsilon={epsilon}, delta={delta})"
+    checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
+    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
+    target, failure = epsilon / 7, delta / 3  # Lemma 14 ends at seven times epsilon
+    norm = float(np.linalg.norm(readout(k)))
+    per_bias = 8 * math.log(k / failure)  # good neurons of each bias: the proof's r'
+    needed = max(4 * k + 1, math.ceil(4 * k * per_bias * norm**2 / target**2)) | 1
+    s = needed if s is None else s
+    if not needed <= s <= n or s % 2 == 0:
+        raise ValueError(f"{owner}: s is odd and lies between {needed} and n = {n}; got {s}.")
+    chance = good_probability(n, k, s)
+    width = 2 * math.ceil(k * per_bias / (2 * chance))
+    rate = 1 / (2 * k * abs(majority.relevant_gradient(s, k)))
+    tolerance = min(target / (4 * norm * k * per_bias * n * rate), 1 / (16 * rate * k * n))
+    features = math.sqrt(8 * k * per_bias)
+    first = 4 * math.log(4 * n * width / failure) / tolerance**2
+    second = (4 * math.sqrt(2) * norm * features + 1) ** 2 * math.log(2 / failure) / target**2
+    steps = 100 / target**2 * (features + 1 / norm) ** 2
+    return Prescription(
+        s,
+        width,
+        math.ceil(max(first, second)),
+        steps_over_log(steps),
+        tolerance,
+        rate,
+        chance,
+        norm,
+    )
+
+
+def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
+    r"""Theorems 5 and 21: one truncated step from a perturbed `s`-sparse start finds the support.
+
+    Good neurons read `s` of the relevant bits. Their gradient at the other relevant bits is
+    $\frac{n-k}{k-s-1}$ times that at irrelevant ones (odd $n - s$; the paper prints
+    $\frac{n-s}{k-s-1}$), and half the gap between the two is the tolerance (the paper prints half
+    of the smaller one). Each of the $k$ biases of the grid needs one good neuron.
+    """
+    owner = f"under_sparse(n={n}, k={k}, s={s}, delta={delta})"
+    checks.whole(owner, "k", k, low=2, high=n - 1, what="counts relevant bits")
+    checks.whole(owner, "s", s, low=2, high=k - 2, what="counts the ones of a neuron, fewer than k")
+    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
+    if k % 2 or s % 2:
+        raise ValueError(f"{owner}: the lemmas are for even k and s.")
+    seen = abs(majority.half(s, s)) / 2
+    relevant = seen * abs(majority.coefficient(n - s, k - s - 1))
+    irrelevant = seen * abs(majority.coefficient(n - s, k - s + 1))
+    tolerance = (relevant - irrelevant) / 2
+    chance = good_probability(n, k, s)
+    width = 2 * math.ceil(k * math.log(2 * k / delta) / chance)
+    samples = math.ceil(2 * math.log(4 * n * width / delta) / tolerance**2)
+    return Prescription(s, width, samples, 1, tolerance, 1 / (2 * k * relevant), chance, math.nan)
+
+
+def steps_over_log(ratio: float) -> int:
+    r"""The least $T \ge 3$ with $T / \log T \ge$ `ratio`."""
+    steps = max(3.0, ratio)
+    for _ in range(200):  # T <- ratio log T contracts to the upper root
+        steps = max(3.0, ratio * math.log(steps))
+    whole = math.ceil(steps)
+    while whole / math.log(whole) < ratio:
+        whole += 1
+    return whole
