@@ -4,14 +4,14 @@ from pathlib import Path
 
 from elegans import checks
 from elegans.experiments.run import Run
-from elegans.report import plots
+from elegans.report import look
 
 
 def save(run: Run, path: Path) -> Path:
     """Draws loss and errors against steps, and returns where the picture is."""
     history = run.history
-    with plots.look():
-        made = plots.figure(8, 4)
+    with look.context():
+        made = look.figure(8, 4)
         axes = made.subplots()
         axes.plot(history["step"], history["test_error"], color="#1f77b4", label="test error")
         axes.plot(history["step"], history["train_error"], color="0.6", label="train error")
@@ -25,4 +25,4 @@ def save(run: Run, path: Path) -> Path:
         axes.set(xlabel="step", ylabel="error, loss", title=f"{title}, seed {run.seed}")
         axes.set_ylim(0, max(0.6, min(1.2, float(history[loss].max()))))
         axes.legend()
-    return plots.save(made, path)
+    return look.save(made, path)
