@@ -156,7 +156,7 @@ def censored_median(
 
 def spearman(
     x: Num[np.ndarray, " samples"],
-    y: Num[np.ndarray, " samples"],
+    y: Num[np.ndarray, " partners"],
     level: float = 0.95,
     *,
     resamples: int = RESAMPLES,
