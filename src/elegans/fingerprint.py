@@ -131,7 +131,8 @@ def _bytecode(thing: Any) -> Iterable[str]:
 
 def _is_generated(function: types.FunctionType) -> bool:
     """Whether `dataclass` wrote a method: such code follows from the fields."""
-    return function.__code__.co_filename == "<string>"
+    is_dunder = function.__name__.startswith("__") and function.__name__ != "__post_init__"
+    return is_dunder and function.__code__.co_filename == "<string>"
 
 
 def _code(code: types.CodeType) -> Iterable[str]:

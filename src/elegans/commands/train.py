@@ -83,7 +83,6 @@ def main(arguments: Sequence[str]) -> int:
             raise ValueError(f"--seed numbers a run, so it is 0 or more; got {options.seed}.")
         options.out.parent.mkdir(parents=True, exist_ok=True)
     from elegans.experiments.run import run
-    from elegans.experiments.run import run
     from elegans.report import training as pictures
 
     with View(experiment) as view:
