@@ -24,7 +24,7 @@ from elegans.training.recipe import Training
 
 if TYPE_CHECKING:
     from elegans.experiments.experiment import Experiment
-    from elegans.experiments.run import Run
+    from elegans.runs import Run
 
 FIELDS = dataclasses.fields(Training)
 
@@ -102,9 +102,9 @@ def summary(record: "Run") -> dict[str, Any]:
         "status": record.status,
         "success": record.success,
         "steps": record.steps,
-        "test_error": round(record.test_error, 6),
-        "train_error": round(record.train_error, 6),
-        "seconds": round(record.seconds, 3),
+        "test_error": round(record.test_error or 0.0, 6),
+        "train_error": round(record.train_error or 0.0, 6),
+        "seconds": round(record.seconds or 0.0, 3),
     }
 
 

@@ -6,10 +6,6 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.random as jr
-
-from elegans import checks
 from elegans.experiments.plain import (
     configuration,
     from_plain,
@@ -18,10 +14,8 @@ from elegans.experiments.plain import (
     to_plain,
     type_name,
 )
-from elegans.training.losses import SIGN_LOSSES
-from elegans.training.optimizers import matches, path_name
+from elegans.protocols import check_experiment
 from elegans.training.recipe import Training
-from elegans.training.source import is_stored
 
 
 @dataclass(frozen=True)
@@ -33,51 +27,7 @@ class Experiment:
     training: Training
 
     def __post_init__(self) -> None:
-        for name, method in {"task": "sample", "model": "apply"}.items():
-            part = getattr(self, name)
-            if isinstance(part, type) or not callable(getattr(part, method, None)):
-                raise TypeError(f"Experiment: {name} has a method {method}; got {part!r}.")
-        if not isinstance(self.training, Training):
-            raise TypeError(f"Experiment: training is a Training; got {self.training!r}.")
-        for part in (self.task, self.training):
-            if not all(isinstance(leaf, int | float) for leaf in jax.tree.leaves(part)):
-                raise TypeError(f"Experiment: {part} holds arrays where numbers are meant.")
-        if self.training.loss in SIGN_LOSSES and getattr(self.task, "classes", None) is not None:
-            raise ValueError(
-                f"Experiment: the {self.training.loss} loss is for labels of +-1, and "
-                f"{checks.shown(self.task)} has {self.task.classes} classes. Use 'cross-entropy'."
-            )
-        if self.training.loss == "margin" and getattr(self.task, "classes", None) is None:
-            raise ValueError(
-                f"Experiment: the margin loss is for classes, and {checks.shown(self.task)} has "
-                "labels of +-1. Use 'hinge'."
-            )
-        if hasattr(self.model, "check"):
-            self.model.check(self.task)
-        self._check_samples()
-        self._check_groups()
-
-    def _check_samples(self) -> None:
-        """Refuses a training set that is larger than what a task has stored."""
-        samples = self.training.samples
-        if is_stored(self.task) and samples is not None and int(samples) > self.task.sizes[0]:
-            raise ValueError(
-                f"Experiment: {checks.shown(self.task)} has {self.task.sizes[0]} rows to train on, "
-                f"so samples is at most that, or None for all of them; got {samples}."
-            )
-
-    def _check_groups(self) -> None:
-        """Refuses a group of rates that matches no parameter."""
-        if not self.training.groups:
-            return
-        shapes = jax.eval_shape(lambda key: self.model.init(key, self.task), jr.key(0))
-        paths = [path_name(path) for path, _ in jax.tree_util.tree_flatten_with_path(shapes)[0]]
-        for group in self.training.groups:
-            if not any(matches(group.match, path) for path in paths):
-                raise ValueError(
-                    f"{checks.shown(group)}: match is the start of a parameter's path; "
-                    f"{checks.shown(self.model)} has {', '.join(paths)}."
-                )
+        check_experiment(self.task, self.model, self.training)
 
     def to_json(self) -> str:
         """Everything, defaults written out."""

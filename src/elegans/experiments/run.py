@@ -1,61 +1,18 @@
 """One run: an experiment with a seed, and its record."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-import pandas as pd
+import jax
+import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from elegans import checks
 from elegans.experiments.experiment import Experiment
-from elegans.training.loop import Job, Outcome, train
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class Run:
-    """The record of a finished run.
-
-    Attributes:
-        status: "done", or "diverged" if a parameter became infinite or no number.
-        success: Whether the stop rule was met; None if there was none.
-        steps: Updates made.
-        test_error: On the whole test set, at the last step.
-        history: One row an evaluation: step, losses, errors, and on how many test rows.
-        probes: What each probe saw, stacked over evaluations.
-        params: The network at the end.
-        initial: The network at the start.
-        seconds: Training and evaluation, without compilation.
-    """
-
-    experiment: Experiment
-    seed: int
-    status: str
-    success: bool | None
-    steps: int
-    test_error: float
-    test_loss: float
-    train_error: float
-    train_loss: float
-    history: pd.DataFrame
-    probes: dict[str, PyTree]
-    params: PyTree
-    initial: PyTree
-    seconds: float
-
-    @classmethod
-    def of(cls, experiment: Experiment, seed: int, outcome: Outcome) -> "Run":
-        """The record of an outcome of the engine."""
-        fields = outcome._asdict()
-        del fields["number"]
-        fields["history"] = pd.DataFrame(outcome.history)
-        return cls(experiment=experiment, seed=seed, **fields)
-
-    def __repr__(self) -> str:
-        return (
-            f"Run({self.experiment.name}, seed={self.seed}, status={self.status!r}, "
-            f"success={self.success}, steps={self.steps}, test_error={self.test_error:.4g})"
-        )
+from elegans.keys import keys_of
+from elegans.protocols import param_shapes, path_name
+from elegans.runs import Run
+from elegans.training.loop import Job, train
 
 
 def run(
@@ -69,16 +26,28 @@ def run(
     Args:
         experiment: What to train on what, and how.
         seed: The source of all randomness: start, training set, order, test set.
-        probes: Functions `probe(params, initial, task, key)`, called at each evaluation; a
+        probes: Functions `probe(view)`, called at each evaluation; a
             dictionary gives them other names than their own.
         watch: Called with the newest row of the history at each evaluation.
     """
     checks.whole("run", "seed", seed, low=0, what="numbers a run")
     named = probes if isinstance(probes, dict) else {name_of(probe): probe for probe in probes}
-    job = Job(0, experiment.task, experiment.model, experiment.training, int(seed))
     show = None if watch is None else lambda _, row: watch(row)
-    (outcome,) = train([job], probes=named, watch=show)
-    return Run.of(experiment, int(seed), outcome)
+    ((_, record),) = train([Job(0, experiment, int(seed))], probes=named, watch=show)
+    return record
+
+
+def params_of(experiment: Experiment, columns: Mapping[str, Any]) -> PyTree:
+    """The parameters of an experiment's model, from arrays by dotted path."""
+    leaves, tree = jax.tree_util.tree_flatten_with_path(
+        param_shapes(experiment.model, experiment.task)
+    )
+    return jax.tree.unflatten(tree, [jnp.asarray(columns[path_name(path)]) for path, _ in leaves])
+
+
+def initial_of(experiment: Experiment, seed: int) -> PyTree:
+    """The parameters that a run starts from."""
+    return experiment.model.init_params(keys_of(seed).init, experiment.task)
 
 
 def name_of(probe: Callable[..., Any]) -> str:

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from elegans import checks
-from elegans.experiments.run import Run
 from elegans.report import plots
+from elegans.runs import Run
 
 
 def save(run: Run, path: Path) -> Path:

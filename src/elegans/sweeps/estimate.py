@@ -59,5 +59,6 @@ def timed(experiment: Experiment, guess: float) -> tuple[float, float]:
     short = min(steps, -(-wanted // interval) * interval)
     # The interval is that of the whole run, which by default is a part of its steps.
     part = replace(training, steps=short, evaluate_every=interval)
-    (outcome,) = train([Job(0, experiment.task, experiment.model, part, 0)])
-    return outcome.seconds * steps / max(1, outcome.steps), outcome.seconds
+    ((_, outcome),) = train([Job(0, replace(experiment, training=part), 0)])
+    seconds = outcome.seconds or 0.0
+    return seconds * steps / max(1, outcome.steps or 0), seconds

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import jax
 
+from elegans.protocols import Probe
 from elegans.sweeps import unit
 from elegans.sweeps.work import work
 from elegans.sweeps.workers import Workers
 from elegans.training.loop import default_lanes
-from elegans.training.program import Probe
 
 SMALL = 5.0  # seconds of work below which starting processes does not pay
 

@@ -148,7 +148,7 @@ def guesses(experiments: Sequence[Experiment]) -> list[float]:
 def _guess(experiment: Experiment, sizes: dict[Any, int]) -> float:
     task, model, training = experiment.task, experiment.model, experiment.training
     if (task, model) not in sizes:
-        shapes = jax.eval_shape(lambda key: model.init(key, task), jr.key(0))
+        shapes = jax.eval_shape(lambda key: model.init_params(key, task), jr.key(0))
         parameters = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
         sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
     steps, samples = int(training.steps), training.samples

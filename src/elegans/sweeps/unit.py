@@ -17,9 +17,9 @@ import jax
 
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.plain import from_plain, to_plain
+from elegans.protocols import Probe
 from elegans.store.record import Record
 from elegans.training.loop import Job, train
-from elegans.training.program import Probe
 
 SETTINGS = ("jax_enable_x64", "jax_default_matmul_precision", "jax_threefry_partitionable")
 Key = tuple[str, int]
@@ -64,10 +64,10 @@ def records(
 ) -> Iterator[Record]:
     """The records of runs of one structure; a run that raises has one too."""
     left = dict(enumerate(runs))
-    jobs = [Job(i, e.task, e.model, e.training, seed) for i, (_, e, seed) in left.items()]
+    jobs = [Job(i, e, seed) for i, (_, e, seed) in left.items()]
     try:
-        for outcome in train(jobs, probes=probes):
-            name, _, seed = left.pop(outcome.number)
+        for number, outcome in train(jobs, probes=probes):
+            name, _, seed = left.pop(number)
             yield Record.of(name, seed, outcome)
     # The one place where any error is caught: whatever is wrong with one run out of thousands, in
     # a task or a probe that we may not have written, is noted in its row, and the sweep goes on.
