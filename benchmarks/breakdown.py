@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import jax.random as jr
 
 from benchmarks.training import BATCH, STEPS, K, M, N, experiment, our_steps
+from elegans.keys import keys_of
 from elegans.tasks import Parity
 from elegans.training import source as data
 
@@ -42,7 +43,7 @@ def per_round(body: Callable[[Any], Any], start: Any, rounds: int) -> float:
 
 def drawing(width: int) -> float:
     """Microseconds to draw one step's batch, in bulk as the engine does."""
-    task, training, keys = Parity(N, K), experiment(width).training, data.keys_of(0)
+    task, training, keys = Parity(N, K), experiment(width).training, keys_of(0)
     bulk = data.steps_in_bulk(task, BATCH)
 
     def body(carry: Any) -> Any:

@@ -31,9 +31,9 @@ from torch.nn import functional
 
 import elegans as el
 from benchmarks.line import Line, at_least, at_most, table
+from elegans.keys import keys_of
 from elegans.training import loop, program
 from elegans.training import source as data
-from elegans.training.source import keys_of
 
 STATES, LENGTH, DIM, BATCH = 2, 100, 16, 64
 TASK = el.tasks.MarkovChains(states=STATES, length=LENGTH)

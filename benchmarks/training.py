@@ -25,8 +25,8 @@ from threadpoolctl import threadpool_limits
 
 import elegans as el
 from benchmarks.line import Line, at_least, at_most, table
+from elegans.keys import keys_of
 from elegans.training import loop, program
-from elegans.training.source import keys_of
 
 N, K, M, BATCH = 50, 3, 1_000, 32
 BARS = {10: 35, 100: 20, 1_000: 7, 10_000: 2.2}

@@ -17,7 +17,7 @@ TASK = Parity(N, 4)
 def start(init, *, width=WIDTH, depth=1, task=TASK):
     model = MLP(width=width, depth=depth, init=init)
     model.check(task)
-    return [tuple(np.asarray(a) for a in layer) for layer in model.init(KEY, task).layers]
+    return [tuple(np.asarray(a) for a in layer) for layer in model.init_params(KEY, task).layers]
 
 
 def assert_moments(values, mean, variance):
@@ -141,7 +141,7 @@ def test_symmetric_sign_is_the_unbiased_start_of_the_thesis():
 def test_a_mirrored_network_computes_zero_at_the_start(init):
     task = Parity(8, 4)
     model = MLP(width=20, init=init)
-    outputs = model.apply(model.init(KEY, task), jnp.asarray(cube(8), jnp.float32))
+    outputs = model.apply(model.init_params(KEY, task), jnp.asarray(cube(8), jnp.float32))
     np.testing.assert_allclose(outputs, 0, atol=1e-5)
 
 

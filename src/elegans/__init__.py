@@ -9,18 +9,21 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from elegans import constructions as constructions
     from elegans import estimators as estimators
     from elegans import learners as learners
     from elegans import models as models
+    from elegans import probes as probes
     from elegans import tasks as tasks
     from elegans import theory as theory
     from elegans import training as training
     from elegans.estimators.classifier import SparseMLPClassifier as SparseMLPClassifier
     from elegans.estimators.regressor import SparseMLPRegressor as SparseMLPRegressor
     from elegans.experiments.experiment import Experiment as Experiment
-    from elegans.experiments.run import Run as Run
     from elegans.experiments.run import run as run
+    from elegans.fields import configuration as configuration
     from elegans.models import inits as inits
+    from elegans.runs import Run as Run
     from elegans.store.store import Store as Store
     from elegans.sweeps.sweep import Sweep as Sweep
     from elegans.training.recipe import Group as Group
@@ -34,18 +37,29 @@ __version__ = "0.1.0"
 # use processes. This counts if it comes before JAX computes anything.
 os.environ.setdefault("NPROC", "1")
 
-_ROOMS = ("constructions", "estimators", "inits", "learners", "models", "report", "studies",
-          "tasks", "theory", "training")  # fmt: skip
+_ROOMS = (
+    "constructions",
+    "estimators",
+    "learners",
+    "models",
+    "probes",
+    "report",
+    "studies",
+    "tasks",
+    "theory",
+    "training",
+)
 _NAMES = {
     "Experiment": "elegans.experiments.experiment",
     "Group": "elegans.training.recipe",
-    "Run": "elegans.experiments.run",
+    "Run": "elegans.runs",
     "SparseMLPClassifier": "elegans.estimators.classifier",
     "SparseMLPRegressor": "elegans.estimators.regressor",
     "Stop": "elegans.training.recipe",
     "Store": "elegans.store.store",
     "Sweep": "elegans.sweeps.sweep",
     "Training": "elegans.training.recipe",
+    "configuration": "elegans.fields",
     "run": "elegans.experiments.run",
 }
 
@@ -63,4 +77,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*_NAMES, *_ROOMS, "__version__"])
+    return sorted([*_NAMES, *_ROOMS, "inits", "__version__"])

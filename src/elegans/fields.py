@@ -25,6 +25,8 @@ from typing import Any, TypeVar, dataclass_transform
 import jax
 from jaxtyping import Array, Float, Int
 
+from elegans.fingerprint import fingerprint, is_of_package
+
 Number = float | int | Float[Array, "..."]  # traced under `jit`, stacked under `vmap`
 Count = int | Int[Array, "..."]
 Class = TypeVar("Class")
@@ -38,6 +40,8 @@ def configuration(plain: type[Class]) -> type[Class]:
     cls: Any = dataclasses.dataclass(frozen=True)(plain)
     numbers = {f.name for f in dataclasses.fields(cls) if _is_number(_resolved(cls, f.type))}
     setattr(cls, _MARK, frozenset(numbers))
+    if not is_of_package(cls):
+        fingerprint(cls)  # of the source as it is now, and remembered
 
     def flatten(config: Any) -> tuple[list[tuple[Any, Any]], Any]:
         leaves, structure, names = [], [], []

@@ -8,7 +8,7 @@ from tests.references import mlp
 
 from elegans import Experiment, Training, run
 from elegans.models import MLP, inits
-from elegans.models.mlp import thinned
+from elegans.models.mlp import dropout
 from elegans.tasks import Parity
 
 TASK = Parity(9, 2)
@@ -17,7 +17,7 @@ TASK = Parity(9, 2)
 @pytest.mark.parametrize("depth", [1, 3])
 def test_predictions_are_those_of_plain_numpy(depth):
     model = MLP(width=11, depth=depth)
-    params = model.init(jr.key(0), TASK)
+    params = model.init_params(jr.key(0), TASK)
     x = TASK.sample(jr.key(1), 30).x
     expected = mlp([tuple(map(np.asarray, layer)) for layer in params.layers], np.asarray(x))
     one_by_one = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
@@ -37,7 +37,7 @@ def test_predictions_are_those_of_plain_numpy(depth):
 )
 def test_activations_are_what_they_are_called(name, function):
     model = MLP(width=5, activation=name, init=inits.Gaussian())
-    (w, b), (u, c) = params = model.init(jr.key(0), TASK).layers
+    (w, b), (u, c) = params = model.init_params(jr.key(0), TASK).layers
     x = TASK.sample(jr.key(1), 10).x
     expected = function(np.asarray(x @ w + b, float)) @ np.asarray(u, float)[:, 0] + c[0]
     np.testing.assert_allclose(model.apply(inits.Layers(params), x), expected, rtol=1e-4, atol=1e-5)
@@ -50,14 +50,14 @@ def test_networks_that_only_start_differently_have_one_body():
 
 def test_dropout_silences_its_share_of_the_neurons_and_keeps_the_mean():
     model = MLP(width=6, depth=1, dropout=0.25)
-    params = model.init(jr.key(0), TASK)
+    params = model.init_params(jr.key(0), TASK)
     x = TASK.sample(jr.key(1), 1).x[0]
     still = model.apply(params, x)
     noisy = jax.vmap(lambda key: model.apply(params, x, key))(jr.split(jr.key(2), 4000))
     error = np.std(np.asarray(noisy)) / np.sqrt(4000)
     assert error > 0
     assert abs(np.mean(np.asarray(noisy)) - still) < 6 * error
-    ones = np.asarray(thinned(jr.key(3), jax.numpy.ones((1001,)), 0.25))
+    ones = np.asarray(dropout(jr.key(3), jax.numpy.ones((1001,)), 0.25))
     assert set(np.unique(ones)) == {np.float32(0), np.float32(4 / 3)}
     assert abs(np.mean(ones == 0) - 0.25) < 0.11  # Hoeffding's radius for 1,001 draws and 1e-9
     assert np.array_equal(MLP(width=6).apply(params, x, jr.key(4)), still)

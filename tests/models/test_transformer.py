@@ -53,7 +53,7 @@ def by_hand(model, params, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 )
 def test_a_forward_pass_is_equations_8_4_and_8_5(model, states):
     task = el.tasks.MarkovChains(states=states, length=LONG)
-    params = jax.jit(lambda key: model.init(key, task))(jr.key(1))
+    params = jax.jit(lambda key: model.init_params(key, task))(jr.key(1))
     x = np.random.default_rng(0).integers(states, size=LONG)
     both = jax.jit(lambda params, x: (model.trace(params, x), model.apply(params, x)))
     trace, applied = both(params, jnp.asarray(x))
@@ -109,7 +109,7 @@ def test_a_toeplitz_matrix_depends_on_the_distance():
 def test_the_positional_encoding_is_the_attention_where_content_says_nothing():
     task = el.tasks.MarkovChains(states=2, length=10)
     model = el.models.AttentionOnly(layers=1, heads=2, dim=8, scale=3.0)
-    params = jax.jit(lambda key: model.init(key, task))(jr.key(0))
+    params = jax.jit(lambda key: model.init_params(key, task))(jr.key(0))
     silent = params._replace(layers=(params.layers[0]._replace(key=jnp.zeros((8, 8))),))
     encoding = model.positional_encoding(silent)
     x = jnp.zeros(10, jnp.int32)
@@ -122,7 +122,7 @@ def test_the_positional_encoding_is_the_attention_where_content_says_nothing():
 def test_dropout_needs_a_key_and_keeps_the_mean():
     task = el.tasks.MarkovChains(states=2, length=6)
     model = el.models.AttentionOnly(layers=1, dim=8, dropout=0.5, scale=2.0)
-    params = jax.jit(lambda key: model.init(key, task))(jr.key(0))
+    params = jax.jit(lambda key: model.init_params(key, task))(jr.key(0))
     x = jnp.array([0, 1, 1, 0, 1, 0])
     still = jax.jit(model.apply)(params, x)
     keys = jr.split(jr.key(1), 4000)
@@ -157,6 +157,6 @@ def test_bad_models_are_refused_by_name():
         with pytest.raises(ValueError, match="reads tokens"):
             model.check(el.tasks.Parity(n=5, k=2))
     absolute = el.models.AttentionOnly(position="absolute")
-    params = jax.jit(lambda key: absolute.init(key, el.tasks.MarkovChains(2, 5)))(jr.key(0))
+    params = jax.jit(lambda key: absolute.init_params(key, el.tasks.MarkovChains(2, 5)))(jr.key(0))
     with pytest.raises(ValueError, match="only relative positions"):
         absolute.positional_encoding(params)

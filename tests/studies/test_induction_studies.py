@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import elegans as el
+from elegans.protocols import View
 from elegans.studies import catalogue
 from elegans.studies.induction import (
     attention_patterns,
@@ -21,7 +22,7 @@ from elegans.studies.induction import (
     unigrams_slow_learning,
 )
 from elegans.studies.induction import runs as induction_runs
-from elegans.studies.induction.runs import AttentionMasses, Recipe
+from elegans.studies.induction.runs import Recipe
 from elegans.studies.study import Result
 from elegans.theory.markov import induction
 from elegans.training import losses
@@ -143,7 +144,8 @@ def test_phases_leave_out_repeats():
 def test_the_construction_has_all_its_attention_where_the_probe_looks():
     task = el.tasks.MarkovChains(states=2, length=30)
     model, params = el.constructions.bigram_transformer(2, 30)
-    seen = jax.jit(lambda key: AttentionMasses(model)(params, params, task, key))(jr.key(0))
+    view = View(params, params, model, task, jr.key(0), np.int32(0))
+    seen = jax.jit(lambda: el.probes.AttentionMasses()(view))()
     assert float(seen["previous"]) == pytest.approx(1, abs=1e-5)
     # Less than one: the first token looks at itself, and so counts as its own successor.
     assert 0.9 < float(seen["successors"]) < 1

@@ -10,10 +10,9 @@ import pytest
 
 import elegans as el
 from elegans.experiments import plain
+from elegans.probes import Divergences, SupNormPath
 from elegans.sweeps.unit import imported, reference
 from elegans.sweeps.workers import WorkerLost, Workers
-from elegans.theory.markov import Divergences
-from elegans.training.probes import distance_from_start
 
 
 def test_a_run_that_raises_is_a_failed_row_with_its_traceback(experiment, monkeypatch, tmp_path):
@@ -34,7 +33,7 @@ def test_a_run_that_raises_is_a_failed_row_with_its_traceback(experiment, monkey
     assert "RuntimeError: no labels today" in traceback
 
 
-def loud(params, initial, task, key):
+def loud(view):
     raise ValueError("a probe that fails")
 
 
@@ -45,27 +44,27 @@ def test_a_probe_that_raises_fails_the_run_and_not_the_sweep(sweep, tmp_path):
 
 
 def test_what_probes_see_is_stored_and_the_same_in_a_worker(sweep, tmp_path):
-    probed = el.Sweep(sweep.experiment, over={}, seeds=range(2), probes=[distance_from_start])
+    probed = el.Sweep(sweep.experiment, over={}, seeds=range(2), probes=[SupNormPath()])
     seen = []
     for workers in (0, 1):
         store = el.Store(tmp_path / f"{workers}.db")
         probed.run(store=store, workers=workers, progress=False)
-        seen.append(store.probes(1)["distance_from_start"])
+        seen.append(store.probes(1)["SupNormPath"])
         assert len(seen[-1]) == len(store.history(1))
     np.testing.assert_array_equal(*seen)
     plainly = el.Sweep(sweep.experiment, over={}, seeds=range(3))
-    with pytest.raises(ValueError, match="with the probes 'distance_from_start', and now they are"):
+    with pytest.raises(ValueError, match="with the probes 'SupNormPath', and now they are"):
         plainly.run(store=tmp_path / "0.db", workers=0, progress=False)
 
 
 def test_a_function_that_workers_cannot_import_is_refused():
     assert imported(reference(plain.build)) is plain.build
     with pytest.raises(ValueError, match=r"cannot import.*workers=0"):
-        reference(lambda params, initial, task, key: 0)
+        reference(lambda view: 0)
 
 
 def test_a_probe_with_fields_travels_as_plain_data():
-    probe = Divergences(el.models.AttentionOnly(heads=2, dim=4), ("unigram", "4-gram"), 32)
+    probe = Divergences(("unigram", "4-gram"), 32)
     assert imported(json.loads(json.dumps(reference(probe)))) == probe
 
     @dataclass(frozen=True)
@@ -105,5 +104,5 @@ def test_a_run_that_kills_its_workers_is_a_failed_row(sweep, tmp_path, monkeypat
     assert "SIGKILL" in text
 
 
-def deadly(params, initial, task, key):
+def deadly(view):
     os.kill(os.getpid(), signal.SIGKILL)

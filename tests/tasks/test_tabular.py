@@ -1,5 +1,7 @@
 """Tables of real data as tasks, on made-up files: reading, splits, and training on the engine."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 from sklearn import datasets
 
 import elegans as el
+from elegans.keys import keys_of
 from elegans.tasks.tables import openml, tabular
 from elegans.training import program
 from elegans.training import source as data
@@ -167,7 +170,7 @@ def test_a_tenth_is_for_testing_and_a_fraction_of_the_rest_for_training(
 ):
     task = el.tasks.tabular.load("pol", directory, fraction)
     assert task.sizes == (train_rows, 20)
-    first, second = (task.split(data.keys_of(seed).data) for seed in (0, 1))
+    first, second = (task.split(keys_of(seed).data) for seed in (0, 1))
     assert (len(first.train.x), len(first.test.x)) == (train_rows, 20)
     seen = set(rows_of(first.train.x, task)) | set(rows_of(first.test.x, task))
     assert len(seen) == train_rows + 20
@@ -176,7 +179,7 @@ def test_a_tenth_is_for_testing_and_a_fraction_of_the_rest_for_training(
 
 def test_the_rows_of_the_engine_are_those_of_the_split(directory):
     task = el.tasks.tabular.load("pol", directory, 0.5)
-    key = data.keys_of(3).data
+    key = keys_of(3).data
     table, split = task.stored(key), task.split(key)
     train_rows = data.taken(table, jnp.arange(task.sizes.train, dtype=jnp.uint32))
     test_rows = data.taken(table, jnp.arange(task.sizes.test, dtype=jnp.uint32), is_test=True)
@@ -187,7 +190,7 @@ def test_the_rows_of_the_engine_are_those_of_the_split(directory):
 
 def test_batches_hold_training_rows_alone(directory):
     task = el.tasks.tabular.load("pol", directory, 0.2)
-    keys = data.keys_of(0)
+    keys = keys_of(0)
     training = data.resolved(task, recipe())
     assert (training.samples, training.test_samples) == (task.sizes.train, 20)
     drawn = data.batches(task, training, keys, jnp.arange(40), task.stored(keys.data))
@@ -209,7 +212,7 @@ def experiment(directory, **changes):
 def test_a_network_learns_and_its_reported_errors_are_those_of_its_rows(directory):
     made = experiment(directory, steps=600)
     run = el.run(made, seed=2)
-    split = made.task.split(data.keys_of(2).data)
+    split = made.task.split(keys_of(2).data)
     for examples, error in ((split.train, run.train_error), (split.test, run.test_error)):
         predictions = np.asarray(made.model.apply(run.params, jnp.asarray(examples.x)))
         assert error == pytest.approx(np.mean(predictions * examples.y <= 0), abs=1e-6)
@@ -228,22 +231,22 @@ def test_runs_with_other_seeds_and_fractions_share_a_compilation(directory):
     made = experiment(directory)
     tasks = [el.tasks.tabular.load("pol", directory, f) for f in (1.0, 0.5)]
     jobs = [
-        Job(i, task, made.model, made.training, seed)
+        Job(i, replace(made, task=task), seed)
         for i, (task, seed) in enumerate([(tasks[0], 0), (tasks[0], 1), (tasks[1], 1)])
     ]
-    alone = [next(iter(train([job]))) for job in jobs[:1]]
+    ((_, alone),) = train(jobs[:1])
     before = program.advance._cache_size(), program.observe._cache_size()
-    found = {outcome.number: outcome for outcome in train(jobs)}
+    found = dict(train(jobs))
     assert (program.advance._cache_size(), program.observe._cache_size()) == before
-    assert found[0].test_loss == alone[0].test_loss
-    assert len({outcome.test_loss for outcome in found.values()}) == 3
+    assert found[0].test_loss == alone.test_loss
+    assert len({run.test_loss for run in found.values()}) == 3
 
 
 def test_a_run_is_the_same_in_lanes_that_are_refilled(directory):
     made = experiment(directory)
-    jobs = [Job(i, made.task, made.model, made.training, i) for i in range(5)]
-    found = {outcome.number: outcome for outcome in train(jobs, lanes=2)}
-    (again,) = train(jobs[4:], lanes=2)
+    jobs = [Job(i, made, i) for i in range(5)]
+    found = dict(train(jobs, lanes=2))
+    ((_, again),) = train(jobs[4:], lanes=2)
     np.testing.assert_array_equal(found[4].history["test_loss"], again.history["test_loss"])
 
 

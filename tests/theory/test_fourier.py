@@ -182,7 +182,7 @@ def test_a_model_with_params_is_a_function():
     from elegans.tasks import Parity
 
     model = MLP(width=7)
-    params = model.init(jax.random.key(0), Parity(n=4, k=2))
+    params = model.init_params(jax.random.key(0), Parity(n=4, k=2))
     found = fourier.coefficients(model, 4, params=params)
     values = np.asarray(model.apply(params, jnp.asarray(cube(4), jnp.float32)))
     np.testing.assert_allclose(found, characters(4) @ values / 16, atol=1e-6)

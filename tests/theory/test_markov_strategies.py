@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import elegans as el
+from elegans.protocols import View
 from elegans.theory import markov
 from elegans.theory.markov import frequencies
 
@@ -128,8 +129,8 @@ def test_the_probe_is_zero_for_a_model_that_is_the_strategy():
         def apply(self, params, x):
             return jnp.log(markov.predict("bigram", x, 2))
 
-    probe = markov.Divergences(Bigrams(), sequences=64)
-    seen = jax.jit(lambda key: probe((), (), task, key))(jr.key(0))
+    probe = el.probes.Divergences(sequences=64)
+    seen = jax.jit(lambda key: probe(View((), (), Bigrams(), task, key, jnp.asarray(0))))(jr.key(0))
     assert abs(float(seen["bigram"])) < 1e-6
     assert abs(float(seen["bigram_at_end"])) < 1e-6
     assert float(seen["unigram"]) > 0.01

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elegans.keys import keys_of
 from elegans.tasks import Parity
 from elegans.training import source as data
 from elegans.training.recipe import Training
 
 TASK = Parity(64, 3)
-KEYS = data.keys_of(5)
+KEYS = keys_of(5)
 
 
 def test_row_i_is_the_sampler_under_the_folded_key_however_it_is_reached():

@@ -6,10 +6,11 @@ import pytest
 from tests.references import hinge_gradient, mlp
 
 import elegans as el
+from elegans.keys import keys_of
+from elegans.probes import SupNormPath, support_weight
 from elegans.training import loop, program
 from elegans.training import source as data
 from elegans.training.loop import Job, train
-from elegans.training.probes import distance_from_start, support_weight
 
 TASK = el.tasks.Parity(n=10, k=2)
 MODEL = el.models.MLP(width=12)
@@ -44,14 +45,14 @@ def assert_close(got, expected):
 
 def test_sgd_is_that_of_plain_numpy_number_for_number():
     run = el.run(EXPERIMENT, seed=4)
-    drawn = data.batches(TASK, TRAINING, data.keys_of(4), jax.numpy.arange(60))
+    drawn = data.batches(TASK, TRAINING, keys_of(4), jax.numpy.arange(60))
     x, y = (np.asarray(part, np.float64) for part in drawn)
     assert_close(run.params.layers, sgd(run, zip(x, y, strict=True)))
 
 
 def test_full_batch_descent_uses_every_row_once_in_each_step(monkeypatch):
     experiment = EXPERIMENT.varied({"training.batch": None, "training.steps": 20})
-    rows = data.rows(TASK, data.keys_of(1).data, jax.numpy.arange(200, dtype="uint32"))
+    rows = data.rows(TASK, keys_of(1).data, jax.numpy.arange(200, dtype="uint32"))
     x, y = (np.asarray(part, np.float64) for part in rows)
     run = el.run(experiment, seed=1)
     expected = sgd(run, [(x, y)] * 20)
@@ -64,7 +65,7 @@ def test_full_batch_descent_uses_every_row_once_in_each_step(monkeypatch):
 
 def test_errors_are_those_of_the_trained_network_on_the_virtual_rows():
     run = el.run(EXPERIMENT, seed=2)
-    params, keys = as_numpy(run.params.layers), data.keys_of(2)
+    params, keys = as_numpy(run.params.layers), keys_of(2)
     for key, size, error in (
         (keys.data, 200, run.train_error),
         (keys.test, 10_000, run.test_error),
@@ -79,14 +80,16 @@ def test_errors_are_those_of_the_trained_network_on_the_virtual_rows():
 
 
 JOBS = [
-    Job(i, TASK, MODEL, el.Training(**{**vars(TRAINING), "learning_rate": rate}), seed)
+    Job(i, EXPERIMENT.varied({"training.learning_rate": rate}), seed)
     for i, (rate, seed) in enumerate([(0.3, 0), (0.1, 0), (0.3, 1), (0.05, 2), (0.3, 3)])
 ]
 
 
 def records(jobs, lanes):
-    outcomes = {outcome.number: outcome for outcome in train(jobs, lanes=lanes)}
-    return {i: jax.tree.leaves((o.params, o.history, o.test_error)) for i, o in outcomes.items()}
+    return {
+        i: jax.tree.leaves((run.arrays["params"], run.arrays["history"], run.test_error))
+        for i, run in train(jobs, lanes=lanes)
+    }
 
 
 @pytest.mark.parametrize("lanes", [1, 3])
@@ -149,12 +152,12 @@ def test_divergence_is_a_status_and_not_an_exception():
 
 
 def test_probes_look_inside_at_each_evaluation():
-    run = el.run(EXPERIMENT, seed=0, probes=[support_weight, distance_from_start])
+    run = el.run(EXPERIMENT, seed=0, probes=[support_weight, SupNormPath()])
     weight = np.asarray(run.params.layers[0].weight, float) ** 2
     np.testing.assert_allclose(
         run.probes["support_weight"][-1], weight[:2].sum() / weight.sum(), rtol=1e-5
     )
-    distance = run.probes["distance_from_start"]
+    distance = run.probes["SupNormPath"]
     assert distance.shape == (4,)
     assert distance[0] == 0
     assert distance[-1] > distance[1] > 0

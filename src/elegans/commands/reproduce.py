@@ -89,12 +89,15 @@ def show_list(as_json: bool) -> None:
     """Prints every study with its title, source and the minutes of each scale."""
     entries = catalogue.entries()
     if as_json:
-        plain = [{k: v for k, v in e._asdict().items() if k != "module"} for e in entries]
+        plain = [
+            {"name": e.name, "title": e.title, "source": e.source, "scales": e.minutes}
+            for e in entries
+        ]
         print(json.dumps(plain, indent=1, ensure_ascii=False))
         return
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
-        scales = ", ".join(f"{name} {minutes_text(m)}" for name, m in entry.scales.items())
+        scales = ", ".join(f"{name} {minutes_text(m)}" for name, m in entry.minutes.items())
         print(f"{entry.name:<{width}}  {entry.title}")
         print(f"{'':<{width}}  {entry.source}; {scales}")
     print('\n"elegans reproduce NAME --scale SCALE" does one; times are for two cores.')

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elegans.commands.refusal import refusing
-from elegans.sweeps.work import keep_compilations, use_one_thread
+from elegans.compilation import use_one_thread
 
 if TYPE_CHECKING:
     from elegans.store.store import Store
-    from elegans.sweeps.sweep import Cell, Sweep
+    from elegans.sweeps.sweep import Sweep
 
 
 def main(arguments: list[str]) -> int:
@@ -27,19 +27,17 @@ def main(arguments: list[str]) -> int:
     from elegans.experiments.toml import read
     from elegans.store.store import Store
     from elegans.sweeps.driver import SweepError
-    from elegans.sweeps.executors import dask_client
+    from elegans.sweeps.executors.dask import dask_client
 
     with refusing("sweep"):
         if given.workers is not None and given.workers < 0:
             raise ValueError(f"--workers counts processes, 0 or more; got {given.workers}.")
         if given.cluster:
             dask_client()
-        sweep = read(given.file)
-        cells = sweep.cells()
+        sweep = Sweep(*read(given.file))
         store = Store(given.store or given.file.with_suffix(".db"))
-    keep_compilations()
     if given.dry_run:
-        tell_plan(sweep, cells, store, given.workers)
+        print(plan_of(sweep, store, given.workers))
         return 0
     if given.retry_failed and store.path.exists():
         store.forget_failed()
@@ -75,24 +73,26 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def tell_plan(sweep: "Sweep", cells: "list[Cell]", store: "Store", workers: int | None) -> None:
-    """Prints how many runs there are, of how many shapes, how many are stored, and the time."""
-    from elegans.sweeps.estimate import estimate
+def plan_of(sweep: "Sweep", store: "Store", workers: int | None) -> str:
+    """How many runs there are, of how many structures, how many are stored, and the time."""
     from elegans.sweeps.executors import default_workers
-    from elegans.sweeps.plan import by_structure
     from elegans.sweeps.progress import clock
+    from elegans.sweeps.schedule import by_structure, estimate
 
-    keys = {cell.key for cell in cells}
-    found = store.outcomes(keys)
-    left = [cell.experiment for cell in {c.key: c for c in cells if c.key not in found}.values()]
-    shapes = len(by_structure([cell.experiment for cell in cells]))
-    print(f"runs     {len(keys)}: {len(keys) // len(set(sweep.seeds))} points of the grid, "
-          f"{len(set(sweep.seeds))} seeds")  # fmt: skip
-    print(f"shapes   {shapes}, each compiled once")
-    print(f"stored   {len(found)} in {store.path}")
-    print(f"left     {len(left)}")
+    experiments = {
+        point.key(seed): point.experiment for point in sweep.points for seed in sweep.seeds
+    }
+    lacking = store.lacking(experiments)
+    left = [experiments[key] for key in experiments if key in lacking]
+    lines = [
+        f"runs        {len(experiments)}: {len(sweep.points)} points, {len(sweep.seeds)} seeds",
+        f"structures  {len(by_structure(list(experiments.values())))}, each compiled once",
+        f"stored      {len(experiments) - len(left)} in {store.path}",
+        f"left        {len(left)}",
+    ]
     if left:
         cost = estimate(left)
         count = default_workers(cost.seconds) if workers is None else workers
-        with_ = f"{count} workers" if count else "this process alone"
-        print(f"time     at most {clock(cost.on(count))} with {with_}, if no run stops early")
+        crew = f"{count} workers" if count else "this process alone"
+        lines += [f"time        at most {clock(cost.on(count))} with {crew}, if no run stops early"]
+    return "\n".join(lines)

@@ -1,22 +1,27 @@
 """`elegans train`: one network, watched while it learns.
 
 Tasks and models are typed as in Python: --task 'Parity(n=50, k=3)' --model 'MLP(width=100,
-init=Sparse(2))'. Every field of `Training` is an option.
+init=Sparse(2))'. Every field of `Training` is an option. Ctrl-C ends the run and keeps its curve.
 """
 
 import argparse
 import dataclasses
+import inspect
 import json
+import math
+import re
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from elegans import checks
 from elegans.commands.refusal import refusing
 from elegans.experiments.expression import literal, parse
 from elegans.experiments.plain import build
@@ -27,26 +32,46 @@ if TYPE_CHECKING:
     from elegans.experiments.run import Run
 
 FIELDS = dataclasses.fields(Training)
+INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command: those of `Training`, and what is trained on what."""
-    made = argparse.ArgumentParser(
+    options = argparse.ArgumentParser(
         prog="elegans train",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    made.add_argument("--task", help="what to learn (needed unless --experiment)")
-    made.add_argument("--model", help="what learns (needed unless --experiment)")
-    made.add_argument("--experiment", type=Path, help="a whole experiment, as JSON")
-    made.add_argument("--seed", type=int, default=0, help="source of all randomness (default: 0)")
-    made.add_argument("--out", type=Path, default=Path("out/train.png"), help="the curve's file")
-    made.add_argument("--json", action="store_true", help="print the record as JSON")
-    recipe = made.add_argument_group("training")
+    options.add_argument("--task", help="what to learn (needed unless --experiment)")
+    options.add_argument("--model", help="what learns (needed unless --experiment)")
+    options.add_argument("--experiment", type=Path, help="a whole experiment, as JSON")
+    options.add_argument(
+        "--seed", type=int, default=0, help="source of all randomness (default: 0)"
+    )
+    options.add_argument("--out", type=Path, default=Path("out/train.png"), help="the curve's file")
+    options.add_argument("--json", action="store_true", help="print the record as JSON")
+    recipe = options.add_argument_group("training")
+    explained = explanations(Training.__doc__ or "")
     for field in FIELDS:
         name = f"--{field.name.replace('_', '-')}"
-        recipe.add_argument(name, metavar="VALUE", help=f"default: {field.default!r}")
-    return made
+        text = f"{explained[field.name]} (default: {default_of(field)})"
+        recipe.add_argument(name, metavar="VALUE", help=text.replace("%", "%%"))
+    return options
+
+
+def default_of(field: "dataclasses.Field[Any]") -> str:
+    """A field's default as it would be typed."""
+    if field.default is not dataclasses.MISSING:
+        return repr(field.default)
+    assert field.default_factory is not dataclasses.MISSING
+    return checks.shown(field.default_factory())
+
+
+def explanations(docstring: str) -> dict[str, str]:
+    """What a docstring's section of attributes says of each, on one line."""
+    section = inspect.cleandoc(docstring).partition("Attributes:\n")[2]
+    entries = re.findall(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", section, flags=re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in entries}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -61,16 +86,22 @@ def main(arguments: Sequence[str]) -> int:
     from elegans.report import training as pictures
 
     with View(experiment) as view:
-        record = run(experiment, seed=options.seed, watch=view.show)
-    pictures.save(record, options.out)
+        try:
+            record: Run | None = run(experiment, seed=options.seed, watch=view.show)
+        except KeyboardInterrupt:
+            record = None
+    if not view.rows:
+        return INTERRUPTED
+    pictures.save(experiment, options.seed, pd.DataFrame(view.rows), options.out)
+    numbers = summary(record) if record else view.rows[-1]
     if options.json:
-        print(json.dumps(summary(record)))
+        print(json.dumps(numbers))
     else:
         console = Console()
-        for name, value in summary(record).items():
+        for name, value in numbers.items():
             console.print(f"{name:>12}  {value}", highlight=False)
         console.print(f"{'written':>12}  {options.out}", highlight=False)
-    return 0
+    return 0 if record else INTERRUPTED
 
 
 def experiment_of(options: argparse.Namespace) -> "Experiment":
@@ -97,15 +128,20 @@ def experiment_of(options: argparse.Namespace) -> "Experiment":
 def summary(record: "Run") -> dict[str, Any]:
     """What came out, in a few numbers."""
     return {
-        "experiment": record.experiment.name,
+        "experiment": record.hash,
         "seed": record.seed,
         "status": record.status,
         "success": record.success,
         "steps": record.steps,
-        "test_error": round(record.test_error, 6),
-        "train_error": round(record.train_error, 6),
-        "seconds": round(record.seconds, 3),
+        "test_error": rounded(record.test_error, 6),
+        "train_error": rounded(record.train_error, 6),
+        "seconds": rounded(record.seconds, 3),
     }
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number with fewer digits; None where there is none, as online training has no train set."""
+    return None if value is None or math.isnan(value) else round(value, digits)
 
 
 class View:
@@ -116,6 +152,7 @@ class View:
         self.console = Console(file=sys.stderr)
         self.live = Live(console=self.console, refresh_per_second=8, transient=True)
         self.began: float | None = None
+        self.rows: list[dict[str, float | int]] = []
 
     def __enter__(self) -> "View":
         self.live.start()
@@ -126,7 +163,8 @@ class View:
         self.live.stop()
 
     def show(self, row: dict[str, float | int]) -> None:
-        """Shows the newest evaluation."""
+        """Shows the newest evaluation, and keeps it."""
+        self.rows.append(row)
         now = time.perf_counter()
         self.began = self.began or now
         speed = row["step"] / max(1e-9, now - self.began)

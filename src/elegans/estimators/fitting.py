@@ -20,9 +20,10 @@ from jaxtyping import Array, Float, Int, Key, Num, PRNGKeyArray, PyTree
 from elegans.estimators.table import Rows
 from elegans.models.inits import Layer, Layers
 from elegans.models.mlp import MLP
+from elegans.protocols import Structure
 from elegans.training import losses, optimizers, program
 from elegans.training.loop import default_lanes, stacked
-from elegans.training.program import State, Structure
+from elegans.training.program import State
 from elegans.training.recipe import Training
 
 BLOCK = 256  # rows predicted at once
@@ -365,7 +366,7 @@ def _started(description: Fit, training: Training, seed: int, start: Any) -> Sta
 
 @partial(jax.jit, static_argnums=(0, 1))
 def _init(model: MLP, shape: Shape, key: Any) -> Layers:
-    return model.init(key, shape)
+    return model.init_params(key, shape)
 
 
 @jax.jit

@@ -1,18 +1,25 @@
 """Configurations as plain data: nested dictionaries that JSON, TOML and a store can hold.
 
 A configuration becomes `{"type": "Parity", "n": 50, ...}`; one that is not of this package names
-its module, `{"type": "mytasks:Threshold"}`. The *minimal* form leaves out every
-field that construction fills in by itself, so that adding a field with a default, or writing out a
-default, changes nothing; hashes are made from it, and so are the variations of a sweep.
+its module and carries a fingerprint of its source, `{"type": "mytasks:Threshold", "fingerprint":
+"1f0c..."}`, and whoever rebuilds it compares. The *minimal* form leaves out every field that
+construction fills in by itself, so that adding a field with a default, or writing out a default,
+changes nothing; hashes are made from it.
 """
 
 import dataclasses
 import difflib
+import hashlib
 import importlib
+import json
 import numbers
+from functools import cache
 from typing import Any
 
-ROOMS = ("tasks", "models", "models.inits", "training.recipe")
+from elegans.fingerprint import fingerprint, is_of_package
+
+ROOMS = ("tasks", "models", "models.inits", "training", "probes", "experiments.experiment")
+MARK = "fingerprint"
 
 
 def to_plain(config: Any, *, minimal: bool = False) -> Any:
@@ -25,11 +32,11 @@ def to_plain(config: Any, *, minimal: bool = False) -> Any:
         raise TypeError(
             f"An experiment holds numbers, strings, tuples and configurations; got {config!r}."
         )
-    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
-    if minimal:
-        values = {name: value for name, value in values.items() if not _is_implied(config, name)}
+    values = explicit(config) if minimal else fields_of(config)
     plain = {name: to_plain(value, minimal=minimal) for name, value in values.items()}
-    return {"type": type_name(type(config)), **plain}
+    cls = type(config)
+    mark = {} if is_of_package(cls) else {MARK: fingerprint(cls)}
+    return {"type": type_name(cls), **mark, **plain}
 
 
 def from_plain(plain: Any) -> Any:
@@ -42,7 +49,30 @@ def from_plain(plain: Any) -> Any:
         raise ValueError(
             f'A configuration names its "type", as in {{"type": "Parity"}}; got {plain}.'
         )
-    return build(plain["type"], **{k: from_plain(v) for k, v in plain.items() if k != "type"})
+    cls = configuration(plain["type"])
+    if MARK in plain and plain[MARK] != fingerprint(cls):
+        raise ValueError(
+            f"{plain['type']} has changed: its source has the fingerprint {fingerprint(cls)}, and "
+            f"this was made with {plain[MARK]}. Its numbers would not be those of the same code."
+        )
+    fields = {k: from_plain(v) for k, v in plain.items() if k not in ("type", MARK)}
+    return build(plain["type"], **fields)
+
+
+def to_json(config: Any) -> str:
+    """A configuration as JSON, defaults written out."""
+    return json.dumps(to_plain(config))
+
+
+def from_json(text: str) -> Any:
+    """The configuration that `to_json` wrote."""
+    return from_plain(json.loads(text))
+
+
+def hash_of(config: Any) -> str:
+    """Sixteen hexadecimal digits that are a function of what a configuration says."""
+    text = json.dumps(_numbers_as_floats(to_plain(config, minimal=True)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def build(name: str, /, *args: Any, **fields: Any) -> Any:
@@ -75,18 +105,25 @@ def configuration(name: str) -> Any:
         if name not in configurations():
             raise ValueError(f"No configuration is named {name!r}{nearest(name, configurations())}")
         return configurations()[name]
-    module, _, path = name.partition(":")
-    try:
-        cls: Any = importlib.import_module(module)
-        for part in path.split("."):
-            cls = getattr(cls, part)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"The configuration {name!r} cannot be imported: {error}.") from error
+    cls = imported(name)
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
-        raise ValueError(f"{name!r} is no configuration, which is a dataclass.")
+        raise ValueError(f"{name!r} is not a configuration, which is a frozen dataclass.")
     return cls
 
 
+def imported(name: str) -> Any:
+    """What "module:name" names."""
+    module, _, path = name.partition(":")
+    try:
+        thing: Any = importlib.import_module(module)
+        for part in path.split("."):
+            thing = getattr(thing, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"{name!r} cannot be imported: {error}.") from error
+    return thing
+
+
+@cache
 def configurations() -> dict[str, type]:
     """Every configuration class of the package, by name."""
     modules = [importlib.import_module(f"elegans.{room}") for room in ROOMS]
@@ -96,6 +133,16 @@ def configurations() -> dict[str, type]:
         for name, value in vars(module).items()
         if isinstance(value, type) and dataclasses.is_dataclass(value) and not name.startswith("_")
     }
+
+
+def fields_of(config: Any) -> dict[str, Any]:
+    """The fields of a configuration."""
+    return {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+
+
+def explicit(config: Any) -> dict[str, Any]:
+    """The fields of a configuration without those that construction fills in by itself."""
+    return {name: v for name, v in fields_of(config).items() if not _is_implied(config, name)}
 
 
 def plain_number(value: Any) -> Any:
@@ -111,11 +158,22 @@ def nearest(name: str, known: Any) -> str:
 
 def _is_implied(config: Any, name: str) -> bool:
     """Whether construction without this field gives the same configuration."""
-    others = {f.name: getattr(config, f.name) for f in dataclasses.fields(config) if f.name != name}
+    others = {n: v for n, v in fields_of(config).items() if n != name}
     field = next(f for f in dataclasses.fields(config) if f.name == name)
     if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
         return False
     try:
         return bool(type(config)(**others) == config)
-    except ValueError:  # without it, the others do not fit together
+    except (ValueError, TypeError):  # without it, the others do not fit together
         return False
+
+
+def _numbers_as_floats(plain: Any) -> Any:
+    """1 and 1.0 are the same number to an experiment, so they hash alike."""
+    if isinstance(plain, dict):
+        return {key: _numbers_as_floats(value) for key, value in plain.items()}
+    if isinstance(plain, list):
+        return [_numbers_as_floats(value) for value in plain]
+    if isinstance(plain, bool) or not isinstance(plain, int | float):
+        return plain
+    return float(plain).hex()

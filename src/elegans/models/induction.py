@@ -12,7 +12,6 @@ a running sum over $t$ of $k \times k$ products, so no pair of positions is ever
 `position` start at zero: `position[j]` is $v_{j+1}$, the weight of the token $j$ back.)
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -20,8 +19,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
-from elegans.fields import Number
+from elegans.fields import Number, configuration
 from elegans.models.transformers.kernels import toeplitz
+from elegans.protocols import Init, check_init
 
 
 class Induction(NamedTuple):
@@ -39,16 +39,17 @@ class InductionTrace(NamedTuple):
     second: Float[Array, "length length"]
 
 
-@dataclass(frozen=True)
+@configuration
 class MinimalInduction:
     r"""Equation 8.8, started at constants: $W_k = w 11^\top$ and $v = c 1$.
 
     The proofs start with both at a small $c$ (Lemma 8.4); the experiments of Figure 8.3 with
-    `weight` at zero and a constant `position`.
+    `weight` at zero and a constant `position`. Another `init` takes the place of both.
     """
 
     weight: Number = 0.0
     position: Number = 0.01
+    init: Init | None = None
 
     def __post_init__(self) -> None:
         checks.number(self, "weight", self.weight, what="is where the entries of W start")
@@ -61,14 +62,17 @@ class MinimalInduction:
                 f"{checks.shown(self)}: it reads tokens, and {checks.shown(task)} has none. "
                 "Use tasks.MarkovChains or tasks.NGrams."
             )
+        check_init(self, task)
 
     @property
     def body(self) -> "MinimalInduction":
-        """What predictions depend on: not on the start."""
+        """What predictions depend on: the model however it starts."""
         return MinimalInduction()
 
-    def init(self, key: PRNGKeyArray, task: Any) -> Induction:
-        """Constants: this start needs no `key`."""
+    def init_params(self, key: PRNGKeyArray, task: Any) -> Induction:
+        """Constants, which need no `key`, or what `init` draws."""
+        if self.init is not None:
+            return self.init(key, self, task)
         return Induction(
             jnp.full((task.states, task.states), self.weight, jnp.float32),
             jnp.full(task.length, self.position, jnp.float32),

@@ -1,19 +1,17 @@
 r"""How weights start: the initialisations of the literature, for layers $x \mapsto xW + b$.
 
-A start is a frozen dataclass with `layers(key, sizes, task)`, the layers of an MLP with the given
-sizes, and `check(sizes, task)`, which refuses what it cannot start. Held by a model as its `init`
-field it is also a function, `model.init(key, task)`. Column $j$ of a weight matrix
+An init is called as `init(key, model, task)` and returns the model's parameters; `init.check(model,
+task)` refuses what it cannot start. Those of this file are for networks of affine layers: they ask
+the model for its layer sizes, `model.sizes(task)`. Column $j$ of a weight matrix
 is neuron $j$'s vector: `weight` has shape (fan-in, fan-out), the order in which a CPU multiplies
 fastest (benchmarks/training.py).
 
-The symmetric starts are those of the proofs: the second half of the hidden layer repeats the first
+The symmetric inits are those of the proofs: the second half of the hidden layer repeats the first
 with the opposite sign in the output, so that the network computes zero at the start and the first
 gradient is that of the correlation loss.
 """
 
-import copy
 import itertools
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -22,6 +20,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
+from elegans.fields import Number, configuration
 
 
 class Layer(NamedTuple):
@@ -37,35 +36,27 @@ class Layers(NamedTuple):
     layers: tuple[Layer, ...]
 
 
-class Start:
-    """What every start shares: inside a model it is that model's `init(key, task)`."""
+class LayeredInit:
+    """What the inits of this file share: the layers of a network, from its sizes and the task."""
 
-    _hidden: tuple[int, ...] = ()  # of the model that holds this start; no part of its value
+    def __call__(self, key: PRNGKeyArray, model: Any, task: Any) -> Layers:
+        """The parameters of `model`, a network of affine layers, before the first step."""
+        return Layers(self.layers(key, model.sizes(task), task))
 
-    def within(self, hidden: tuple[int, ...]) -> "Start":
-        """This start, for networks with the given hidden widths."""
-        start = copy.copy(self)
-        object.__setattr__(start, "_hidden", hidden)
-        return start
+    def check(self, model: Any, task: Any) -> None:
+        """Refuses a model or a task that this init does not fit."""
+        self.check_sizes(model.sizes(task), task)
 
-    def sizes(self, task: Any) -> tuple[int, ...]:
-        """The widths of all layers, input and output included."""
-        return (task.features, *self._hidden, task.classes or 1)
-
-    def __call__(self, key: PRNGKeyArray, task: Any) -> Layers:
-        """The model's parameters at the start."""
-        return Layers(self.layers(key, self.sizes(task), task))
-
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
-        """Refuses sizes or a task that this start does not fit."""
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
+        """Refuses layer sizes or a task that this init does not fit."""
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
         """The layers between consecutive `sizes`."""
-        raise TypeError(f"{type(self).__name__} is no start: it has no layers.")
+        raise TypeError(f"{type(self).__name__} is not an init: it has no layers.")
 
 
-@dataclass(frozen=True)
-class Uniform(Start):
+@configuration
+class Uniform(LayeredInit):
     r"""PyTorch's default: weights and biases uniform on $\pm 1/\sqrt{\text{fan-in}}$."""
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
@@ -80,9 +71,9 @@ class Uniform(Start):
         return tuple(Layer(part[:-1], part[-1]) for part in parts)
 
 
-@dataclass(frozen=True)
-class Gaussian(Start):
-    r"""Kaiming's start for rectifiers: weights $N(0, 2/\text{fan-in})$, biases zero."""
+@configuration
+class Gaussian(LayeredInit):
+    r"""Kaiming's init for rectifiers: weights $N(0, 2/\text{fan-in})$, biases zero."""
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
         """Every layer independently."""
@@ -92,11 +83,11 @@ class Gaussian(Start):
         )
 
 
-@dataclass(frozen=True)
-class Sign(Start):
+@configuration
+class Sign(LayeredInit):
     r"""Weights and biases $\pm c$ with equal probability; `c=None` is $1/\sqrt{\text{fan-in}}$."""
 
-    c: float | None = None
+    c: Number | None = None
 
     def __post_init__(self) -> None:
         checks.number(self, "c", self.c, low=0, what="is the size of a weight")
@@ -112,8 +103,8 @@ class Sign(Start):
         return tuple(layer(jr.fold_in(key, i), *shape) for i, shape in enumerate(pairs(sizes)))
 
 
-@dataclass(frozen=True)
-class Sparse(Start):
+@configuration
+class Sparse(LayeredInit):
     """Each hidden neuron reads `s` random inputs with weight one; the rest as PyTorch's default."""
 
     s: int
@@ -121,22 +112,22 @@ class Sparse(Start):
     def __post_init__(self) -> None:
         checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
 
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs at least `s` inputs."""
         checks.whole(self, "s", self.s, low=1, high=sizes[0], what="counts the ones of a neuron")
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
-        """The default start with the first weight matrix replaced."""
+        """The default init with the first weight matrix replaced."""
         first, *rest = Uniform().layers(jr.fold_in(key, 0), sizes, task)
         weight = sparse_columns(jr.fold_in(key, 1), sizes[0], sizes[1], self.s)
         return (Layer(weight, first.bias), *rest)
 
 
-@dataclass(frozen=True)
-class SparseSigns(Start):
+@configuration
+class SparseSigns(LayeredInit):
     r"""Each hidden neuron reads `s` random inputs with weights $\pm 1/\sqrt{3s}$.
 
-    The variance of what a neuron computes is that of PyTorch's default start, as is the rest. On
+    The variance of what a neuron computes is that of PyTorch's default init, as is the rest. On
     tables this does better than weights of one, which are larger and all positive
     (docs/tabular.md).
     """
@@ -146,20 +137,20 @@ class SparseSigns(Start):
     def __post_init__(self) -> None:
         checks.whole(self, "s", self.s, low=1, what="counts the inputs of a neuron")
 
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs at least `s` inputs."""
         checks.whole(self, "s", self.s, low=1, high=sizes[0], what="counts the inputs of a neuron")
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
-        """The sparse start with other values in the first weight matrix."""
+        """The sparse init with other values in the first weight matrix."""
         first, *rest = Sparse(self.s).layers(jr.fold_in(key, 0), sizes, task)
         signs = jr.rademacher(jr.fold_in(key, 1), first.weight.shape, dtype=jnp.float32)
         return (Layer(first.weight * signs * (3 * self.s) ** -0.5, first.bias), *rest)
 
 
-@dataclass(frozen=True)
-class SymmetricSparse(Start):
-    r"""The over-sparse start of the Pareto paper, appendix B.2.2.
+@configuration
+class SymmetricSparse(LayeredInit):
+    r"""The over-sparse init of the Pareto paper, appendix B.2.2.
 
     The first half of the neurons are random `s`-sparse 0/1 vectors with biases drawn from
     $\beta_i = \frac{1}{2k}(-k + 2i + \frac{1}{16})$ and signs $u \in \{\pm 1\}$; the second half
@@ -176,7 +167,7 @@ class SymmetricSparse(Start):
     def __post_init__(self) -> None:
         checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
 
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs one hidden layer of even width, one output, and an even number of relevant bits."""
         check_symmetric(self, sizes, task)
         checks.whole(self, "s", self.s, low=1, high=sizes[0], what="counts the ones of a neuron")
@@ -198,9 +189,9 @@ class SymmetricSparse(Start):
         return mirrored(jr.fold_in(key, 1), weight, self.biases(relevant_count(self, task)))
 
 
-@dataclass(frozen=True)
-class PerturbedSparse(Start):
-    r"""The under-sparse start of the Pareto paper, appendix B.3.
+@configuration
+class PerturbedSparse(LayeredInit):
+    r"""The under-sparse init of the Pareto paper, appendix B.3.
 
     As `SymmetricSparse`, but the other weights of a neuron are $\epsilon < 1/(n - s)$ (the default
     is half of that), and biases are drawn from
@@ -208,13 +199,13 @@ class PerturbedSparse(Start):
     """
 
     s: int
-    epsilon: float | None = None
+    epsilon: Number | None = None
 
     def __post_init__(self) -> None:
         checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
         checks.number(self, "epsilon", self.epsilon, low=0, what="is a small weight")
 
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs one hidden layer of even width, one output, even `k`, and a small `epsilon`."""
         check_symmetric(self, sizes, task)
         n = sizes[0]
@@ -235,15 +226,15 @@ class PerturbedSparse(Start):
         return mirrored(jr.fold_in(key, 1), jnp.where(ones > 0, 1.0, epsilon), biases)
 
 
-@dataclass(frozen=True)
-class SymmetricSign(Start):
-    r"""The unbiased start of the thesis, appendix B.2.1.
+@configuration
+class SymmetricSign(LayeredInit):
+    r"""The unbiased init of the thesis, appendix B.2.1.
 
     Neurons in $\{\pm 1\}^n$, biases in $\{-1 + \frac{1}{k}, -1 + \frac{2}{k}, \dots, 1 -
     \frac{1}{k}\}$, signs $u \in \{\pm 1\}$; the second half repeats the first with $-u$.
     """
 
-    def check(self, sizes: tuple[int, ...], task: object) -> None:
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs one hidden layer of even width, one output, and an even number of relevant bits."""
         check_symmetric(self, sizes, task)
 
@@ -289,10 +280,10 @@ def relevant_count(init: object, task: object) -> int:
 
 
 def check_symmetric(init: object, sizes: tuple[int, ...], task: object) -> None:
-    """What every mirrored start needs."""
+    """What every mirrored init needs."""
     if len(sizes) != 3 or sizes[-1] != 1:
         raise ValueError(
-            f"{checks.shown(init)}: a mirrored start has one hidden layer and one output; "
+            f"{checks.shown(init)}: a mirrored init has one hidden layer and one output; "
             f"the layer sizes are {sizes}."
         )
     if sizes[1] % 2:

@@ -7,7 +7,7 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 import dataclasses
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import jax
@@ -16,7 +16,9 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
-from elegans.models.inits import Layers, Start, Uniform
+from elegans.fields import Number, configuration, is_off
+from elegans.models.inits import Layers, Uniform
+from elegans.protocols import Init, check_init
 
 ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "relu": jax.nn.relu,
@@ -26,7 +28,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-@dataclass(frozen=True)
+@configuration
 class MLP:
     """A network with `depth` hidden layers of `width` neurons.
 
@@ -37,8 +39,8 @@ class MLP:
     width: int
     depth: int = 1
     activation: str = "relu"
-    init: Start = field(default_factory=Uniform)
-    dropout: float = 0.0
+    init: Init = field(default_factory=Uniform)
+    dropout: Number = 0.0
 
     def __post_init__(self) -> None:
         checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
@@ -47,15 +49,27 @@ class MLP:
         checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=share)
         if not power_degree(self.activation):
             checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
-        if not isinstance(self.init, Start):
-            raise TypeError(f"MLP: init is a start such as inits.Sparse(2); got {self.init!r}.")
-        object.__setattr__(self, "init", self.init.within((self.width,) * self.depth))
+        if isinstance(self.init, type) or not callable(self.init):
+            raise TypeError(f"MLP: init is one such as inits.Sparse(2); got {self.init!r}.")
 
     def check(self, task: Any) -> None:
         """Refuses a task that this network cannot start on."""
         if not hasattr(task, "features"):
             raise ValueError(f"{checks.shown(self)}: an MLP reads vectors, and {task} has none.")
-        self.init.check(self.init.sizes(task), task)
+        check_init(self, task)
+
+    def sizes(self, task: Any) -> tuple[int, ...]:
+        """The widths of all layers, input and output included."""
+        return (task.features, *(self.width,) * self.depth, task.classes or 1)
+
+    def init_params(self, key: PRNGKeyArray, task: Any) -> Layers:
+        """The parameters before the first step, as `init` says."""
+        return self.init(key, self, task)
+
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether training draws random numbers in `apply`."""
+        return not is_off(self.dropout)
 
     @property
     def body(self) -> "MLP":
@@ -69,8 +83,8 @@ class MLP:
         sigma = activation(self.activation)
         for i, (weight, bias) in enumerate(params.layers[:-1]):
             x = sigma(x @ weight + bias)
-            if self.dropout and key is not None:
-                x = thinned(jr.fold_in(key, i), x, self.dropout)
+            if not is_off(self.dropout) and key is not None:
+                x = dropout(jr.fold_in(key, i), x, self.dropout)
         weight, bias = params.layers[-1]
         out = x @ weight + bias
         return out[..., 0] if weight.shape[1] == 1 else out
@@ -88,12 +102,13 @@ def activation(name: str) -> Callable[[Array], Array]:
     return (lambda z: z**degree) if degree else ACTIVATIONS[name]
 
 
-def thinned(key: PRNGKeyArray, x: Float[Array, "*shape"], share: float) -> Float[Array, "*shape"]:
+def dropout(key: PRNGKeyArray, x: Float[Array, "*shape"], share: Number) -> Float[Array, "*shape"]:
     """`x` with a `share` of its numbers zeroed, to the nearest 256th, and the rest made larger.
 
     A random byte a number, not a word: random numbers are what dropout costs on a CPU.
     """
-    zeroed = round(256 * share)
+    zeroed = jnp.round(256 * jnp.asarray(share, jnp.float32))
     words = jr.bits(key, (-(-x.size // 4),), jnp.uint32)
     random = jax.lax.bitcast_convert_type(words, jnp.uint8).reshape(-1)[: x.size].reshape(x.shape)
-    return jnp.where(random >= zeroed, x * (256 / (256 - zeroed)), 0.0)
+    is_kept = random >= zeroed.astype(jnp.uint8)
+    return jnp.where(is_kept, x * (256 / (256 - zeroed)), 0.0)

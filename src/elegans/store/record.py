@@ -17,8 +17,8 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
+from elegans.runs import Run
 from elegans.store.arrays import pack
-from elegans.training.loop import Outcome
 from elegans.training.optimizers import path_name
 
 LIBRARIES = ("elegans", "jax", "jaxlib", "numpy", "optax")
@@ -57,18 +57,18 @@ class Record(NamedTuple):
     finished: float = 0.0
 
     @classmethod
-    def of(cls, experiment: str, seed: int, outcome: Outcome) -> "Record":
+    def of(cls, experiment: str, seed: int, outcome: Run) -> "Record":
         """The record of an outcome of the engine, made here and now."""
         same = ("status", "success", "steps", "test_error", "test_loss", "train_error",
                 "train_loss", "seconds")  # fmt: skip
-        seen = leaves(outcome.probes)
+        seen = {name: part for name, part in outcome.probes.items() if name != "step"}
         return cls(
             experiment,
             seed,
             **{name: getattr(outcome, name) for name in same},
-            history=pack(outcome.history),
+            history=pack(dict(outcome.arrays["history"])),
             probes=pack(seen) if seen else None,
-            probed=",".join(sorted(outcome.probes)),
+            probed=",".join(sorted({name.split(".")[0] for name in seen})),
             **here_and_now(),
         )
 

@@ -23,13 +23,13 @@ LITERALS = ("name", "title", "summary", "source")
 
 
 class Entry(NamedTuple):
-    """What the list says of a study; `scales` has minutes by the scale's name."""
+    """What the list says of a study; `minutes` are by the name of the scale."""
 
     name: str
     title: str
     summary: str
     source: str
-    scales: Mapping[str, float]
+    minutes: Mapping[str, float]
     module: str
 
 
@@ -54,7 +54,7 @@ def read(text: str, path: str, module: str) -> Entry:
             assert isinstance(node.value, ast.Call), f"{path}: STUDY = Study(...)"
             keywords = {keyword.arg: keyword.value for keyword in node.value.keywords}
             fields = {name: _literal(keywords, name, path) for name in LITERALS}
-            return Entry(**fields, scales=_scales(keywords.get("scales"), path), module=module)
+            return Entry(**fields, minutes=_minutes(keywords.get("scales"), path), module=module)
     raise ValueError(f"{path}: there is no statement STUDY = Study(...).")
 
 
@@ -105,7 +105,7 @@ def _literal(keywords: Mapping[str | None, ast.expr], name: str, path: str) -> A
     return value
 
 
-def _scales(node: ast.expr | None, path: str) -> dict[str, float]:
+def _minutes(node: ast.expr | None, path: str) -> dict[str, float]:
     """Minutes by scale, from `scales={"quick": Scale(settings, minutes=2), ...}`."""
     advice = f'{path}: a study has scales={{"quick": Scale(settings, minutes=2), ...}}.'
     if not isinstance(node, ast.Dict) or not node.keys:

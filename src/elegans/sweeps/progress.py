@@ -11,9 +11,12 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-CELLS = 6  # points of the grid whose success rate is shown
-RESULTS = ("seed", "status", "success", "steps", "test_error", "test_loss", "train_error",
-           "seconds")  # fmt: skip
+from elegans.runs import METRICS
+
+POINTS_SHOWN = 6  # with their success rates, the newest last
+SECONDS_BETWEEN_LINES = 60.0  # where there is no terminal
+SECONDS_BETWEEN_LINES_IN_A_NOTEBOOK = 5.0
+RESULTS = ("seed", "status", *METRICS)
 Row = Mapping[str, Any]
 
 
@@ -54,20 +57,23 @@ class Tally:
         self.count = self.failed = 0
         self.left: float | None = None
         self.began = time.monotonic()
-        self.cells: dict[str, tuple[int, int]] = {}  # successes and runs, the newest cell last
+        # successes (None where there is no stop rule) and runs of each point, the newest last
+        self.points: dict[str, tuple[int | None, int]] = {}
 
     def add(self, row: Row, left: float | None) -> None:
-        """Counts a run, and its success in its cell."""
+        """Counts a run, and its success at its point."""
         self.count += 1
         self.failed += row["status"] == "failed"
         self.left = left
-        point = ", ".join(f"{name.rpartition('.')[2]} {v}" for name, v in row.items()
-                          if name not in RESULTS)  # fmt: skip
-        successes, runs = self.cells.pop(point, (0, 0))
-        self.cells[point] = (successes + bool(row["success"]), runs + 1)
+        labels = {name: value for name, value in row.items() if name not in RESULTS}
+        point = ", ".join(f"{name.rpartition('.')[2]} {value}" for name, value in labels.items())
+        successes, runs = self.points.pop(point, (None, 0))
+        if row.get("success") is not None:
+            successes = (successes or 0) + bool(row["success"])
+        self.points[point] = successes, runs + 1
 
     def line(self) -> str:
-        """Runs done, failed and left, runs a second, time left."""
+        """Runs done, failed and left, runs per second, time left."""
         rate = self.count / max(1e-9, time.monotonic() - self.began)
         waiting = self.total - self.stored - self.count
         left = waiting / rate if self.left is None and rate else self.left
@@ -79,25 +85,30 @@ class Tally:
         )
 
     def recent(self) -> list[tuple[str, str]]:
-        """The success rate so far of the cells that had runs last."""
-        last = list(self.cells.items())[-CELLS:]
-        return [(point or "all", f"{won} of {runs} succeeded") for point, (won, runs) in last]
+        """How many runs the points that were worked on last have, and how many succeeded."""
+        last = list(self.points.items())[-POINTS_SHOWN:]
+        return [
+            (point or "all", f"{runs} done" if won is None else f"{won} of {runs} succeeded")
+            for point, (won, runs) in last
+        ]
 
 
 class Bar:
-    """A live display on standard error, or a plain line a minute where that is no terminal."""
+    """A live display on standard error, or a plain line now and then where there is no terminal."""
 
-    def __init__(self, every: float = 60.0, console: Console | None = None) -> None:
+    def __init__(self, every: float | None = None, console: Console | None = None) -> None:
         self.console = console or Console(stderr=True)
-        self.every = every
+        in_notebook = self.console.is_jupyter
+        default = SECONDS_BETWEEN_LINES_IN_A_NOTEBOOK if in_notebook else SECONDS_BETWEEN_LINES
+        self.every = default if every is None else every
         self.tally = Tally(0, 0)
-        self.told = time.monotonic()
+        self.last_line = time.monotonic()
 
     @contextmanager
     def of(self, total: int, stored: int = 0) -> Iterator[None]:
         """A context in which the display is up; its last line stays."""
         self.tally = Tally(total, stored)
-        self.told = time.monotonic()
+        self.last_line = time.monotonic()
         if not self.console.is_terminal:
             yield
             return
@@ -107,9 +118,9 @@ class Bar:
     def done(self, row: Row, left: float | None = None) -> None:
         """Counts the run; where there is no display, says so now and then."""
         self.tally.add(row, left)
-        is_due = time.monotonic() - self.told >= self.every
+        is_due = time.monotonic() - self.last_line >= self.every
         if is_due and not self.console.is_terminal:
-            self.told = time.monotonic()
+            self.last_line = time.monotonic()
             last = "; ".join(f"{point}: {rate}" for point, rate in self.tally.recent()[-1:])
             self.note(f"{self.tally.line()}; {last}")
 

@@ -23,10 +23,13 @@ import numpy as np
 from jaxtyping import PyTree
 
 from elegans.fields import Count
+from elegans.keys import Keys, keys_of
+from elegans.protocols import Probe, Structure, path_name
+from elegans.runs import Run
 from elegans.training import program
-from elegans.training.program import Observation, Probe, Rows, State, Sums
+from elegans.training.program import Observation, Rows, State, Sums
 from elegans.training.recipe import Training
-from elegans.training.source import Keys, is_stored, keys_of, resolved
+from elegans.training.source import is_stored, resolved
 
 TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
 SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation
@@ -36,35 +39,19 @@ Watch = Callable[[int, dict[str, float | int]], None]
 
 
 class Job(NamedTuple):
-    """A run to be done; `number` is the caller's, to know its outcome by."""
+    """A run to be done.
 
-    number: int
-    task: Any
-    model: Any
-    training: Training
-    seed: int
-
-
-class Outcome(NamedTuple):
-    """The record of a finished run.
-
-    `history` holds a row an evaluation. Its `test_error` is from the screening part of the test set
-    where `test_rows` says so; the outcome's own is from the whole test set at the last step.
+    Attributes:
+        number: The caller's, to know the run by.
+        experiment: Anything with a `task`, a `model`, a `training` and a `name`.
+        seed: The source of all randomness.
+        initial: Parameters to start from; None is those that the model draws.
     """
 
     number: int
-    status: str
-    success: bool | None
-    steps: int
-    test_error: float
-    test_loss: float
-    train_error: float
-    train_loss: float
-    history: dict[str, np.ndarray]
-    probes: dict[str, PyTree]
-    params: PyTree
-    initial: PyTree
-    seconds: float
+    experiment: Any
+    seed: int
+    initial: PyTree | None = None
 
 
 @dataclass
@@ -72,6 +59,7 @@ class _Lane:
     """A run under way."""
 
     job: Job
+    training: Training
     keys: Keys
     numbers: tuple[Any, ...]
     initial: PyTree
@@ -83,7 +71,7 @@ class _Lane:
     @property
     def due(self) -> int:
         """Steps until the next evaluation; none before the first, which sees the start."""
-        training = self.job.training
+        training = self.training
         if not self.curves:
             return 0
         return min(training.interval, int(training.steps) - self.step)
@@ -91,18 +79,18 @@ class _Lane:
     @property
     def screening(self) -> Rows:
         """The rows that every evaluation looks at."""
-        training = self.job.training
+        training = self.training
         train = 0 if training.samples is None else min(int(training.samples), TRAIN_ROWS)
         return Rows(train, min(int(training.test_samples), SCREEN_ROWS))
 
     @property
     def testing(self) -> Rows:
         """The whole test set."""
-        return Rows(0, int(self.job.training.test_samples))
+        return Rows(0, int(self.training.test_samples))
 
     def is_at_end(self, seen: Observation, i: int) -> bool:
         """Whether the whole test set is worth computing."""
-        training = self.job.training
+        training = self.training
         if self.step >= int(training.steps) or not seen.is_finite[i]:
             return True
         if training.stop is None:
@@ -111,21 +99,21 @@ class _Lane:
         error = float(seen.test.error[i]) / int(seen.test.rows[i])
         return error <= goal + 5 * (goal * (1 - goal) / SCREEN_ROWS) ** 0.5
 
-    def record(self, seen: Observation) -> None:
+    def record(self, seen: Observation, probes: dict[str, PyTree]) -> None:
         """Appends an evaluation to the curves."""
         curves = (*_mean(seen.train), *_mean(seen.test), int(seen.test.rows))
         self.curves.append((self.step, *curves))
-        self.probes.append(seen.probes)
+        self.probes.append(probes)
 
     def is_over(self, *, is_finite: bool) -> bool:
         """Whether the run is finished, after `record`."""
-        training = self.job.training
+        training = self.training
         return self.step >= int(training.steps) or not is_finite or bool(self.has_succeeded)
 
     @property
     def has_succeeded(self) -> bool | None:
         """Whether the newest test error is of the whole test set and meets the stop rule."""
-        training = self.job.training
+        training = self.training
         if training.stop is None:
             return None
         row = dict(zip(CURVES, self.curves[-1], strict=True))
@@ -144,16 +132,18 @@ def train(
     probes: dict[str, Probe] | None = None,
     lanes: int | None = None,
     watch: Watch | None = None,
-) -> Iterator[Outcome]:
-    """Trains jobs of one structure and yields their outcomes as they finish.
+) -> Iterator[tuple[int, Run]]:
+    """Trains jobs of one structure and yields each job's number and record as it finishes.
 
     Args:
         jobs: Runs whose experiments differ in traced numbers only, with any seeds.
-        probes: What to look at besides losses and errors, by name.
+        probes: What to look at besides losses and errors, by name; called with a `View`.
         lanes: Runs side by side; None is what suits the device.
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
-    waiting = (job._replace(training=resolved(job.task, job.training)) for job in jobs)
+    if "step" in (probes or {}):
+        raise ValueError("A probe is not named 'step': the steps of its column have that name.")
+    waiting = iter(jobs)
     first = [job for _, job in zip(range(lanes or default_lanes()), waiting, strict=False)]
     if first:
         yield from _Bench(first, waiting, probes or {}, lanes or default_lanes(), watch).run()
@@ -170,7 +160,8 @@ class _Bench:
         lanes: int,
         watch: Watch | None,
     ) -> None:
-        self.structure, _ = program.split(*first[0][1:4])
+        self.structure, _ = _split(first[0])
+        program.STRUCTURES.add(self.structure)
         self.waiting, self.lanes, self.watch = waiting, lanes, watch
         self.probes = tuple(sorted(probes.items()))
         started = [self._start(job) for job in first]
@@ -184,10 +175,11 @@ class _Bench:
         self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
         self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
 
-    def run(self) -> Iterator[Outcome]:
+    def run(self) -> Iterator[tuple[int, Run]]:
         """Advances all lanes, chunk by chunk, until no run is left."""
         self._advance([0] * self.lanes)  # compiles, and moves nothing
         self._observe([NOTHING] * self.lanes)
+        self._probe()
         while any(self.active):
             began = time.perf_counter()
             self._advance([lane.due if lane else 0 for lane in self.active])
@@ -195,17 +187,19 @@ class _Bench:
             yield from self._look(time.perf_counter() - began)
 
     def _start(self, job: Job) -> tuple[_Lane, State, tuple[PyTree, PyTree]]:
-        structure, numbers = program.split(*job[1:4])
+        structure, numbers = _split(job)
         assert structure == self.structure, f"{job} has another structure than its neighbours"
+        task, model = job.experiment.task, job.experiment.model
+        training = resolved(task, job.experiment.training)
         keys = keys_of(job.seed)
-        state = program.start(structure, job.model, numbers, keys)
-        table: PyTree = job.task.stored(keys.data) if is_stored(job.task) else ()
+        state = program.start(structure, model, numbers, keys, job.initial)
+        table: PyTree = task.stored(keys.data) if is_stored(task) else ()
         rows: PyTree = ()
-        if job.training.batch is None:
-            assert job.training.samples is not None
-            samples = int(job.training.samples)
+        if training.batch is None:
+            assert training.samples is not None
+            samples = int(training.samples)
             rows = program.whole_training_set(structure, samples, numbers, keys, table)
-        return _Lane(job, keys, numbers, _copied(state.params)), state, (rows, table)
+        return _Lane(job, training, keys, numbers, _copied(state.params)), state, (rows, table)
 
     def _advance(self, counts: list[int]) -> None:
         self.state = program.advance(
@@ -227,17 +221,23 @@ class _Bench:
             program.observe(
                 self.structure,
                 self.lanes,
-                self.probes,
                 self.numbers,
                 self.state.params,
-                self.initial,
                 self.keys,
                 jax.tree.map(lambda *counts: np.asarray(counts, np.int32), *rows),
                 self.table,
             )
         )
 
-    def _look(self, elapsed: float) -> Iterator[Outcome]:
+    def _probe(self) -> dict[str, PyTree]:
+        """What the probes see of all lanes; nothing is compiled if there are none."""
+        if not self.probes:
+            return {}
+        steps = np.asarray([lane.step if lane else 0 for lane in self.active], np.int32)
+        arguments = (self.numbers, self.state.params, self.initial, self.keys, steps)
+        return jax.device_get(program.probe(self.structure, self.lanes, self.probes, *arguments))
+
+    def _look(self, elapsed: float) -> Iterator[tuple[int, Run]]:
         """Records an evaluation of every lane, and yields and refills those that are done."""
         began = time.perf_counter()
         seen = self._observe([lane.screening if lane else NOTHING for lane in self.active])
@@ -250,25 +250,33 @@ class _Bench:
                 for lane, over in zip(self.active, is_over, strict=True)
             ]
             seen = _merged(seen, self._observe(full).test, is_over)
+        probes = self._probe()
         elapsed += time.perf_counter() - began
         running = max(1, sum(lane is not None for lane in self.active))
         for i, lane in enumerate(self.active):
             if lane is None:
                 continue
             lane.seconds += elapsed / running
-            lane.record(jax.tree.map(lambda leaf, i=i: leaf[i], seen))
+            lane.record(*jax.tree.map(lambda leaf, i=i: leaf[i], (seen, probes)))
             if self.watch:
                 self.watch(lane.job.number, dict(zip(CURVES, lane.curves[-1], strict=True)))
             if lane.is_over(is_finite=bool(seen.is_finite[i])):
-                yield self._outcome(lane, i, is_finite=bool(seen.is_finite[i]))
+                yield lane.job.number, self._finished(lane, i, bool(seen.is_finite[i]))
                 self._refill(i)
 
-    def _outcome(self, lane: _Lane, i: int, *, is_finite: bool) -> Outcome:
+    def _finished(self, lane: _Lane, i: int, is_finite: bool) -> Run:
+        """The record of the run in lane `i`."""
         history = dict(zip(CURVES, np.asarray(lane.curves, np.float64).T, strict=True))
         for name in ("step", "test_rows"):
             history[name] = history[name].astype(np.int64)
-        return Outcome(
-            number=lane.job.number,
+        probes: dict[str, np.ndarray] = {}
+        if self.probes:
+            stacked_probes = jax.tree.map(lambda *values: np.stack(values), *lane.probes)
+            probes = {"step": history["step"], **columns(stacked_probes)}
+        return Run(
+            source=lane.job.experiment,
+            hash=lane.job.experiment.name,
+            seed=lane.job.seed,
             status="done" if is_finite else "diverged",
             success=lane.has_succeeded,
             steps=lane.step,
@@ -276,11 +284,12 @@ class _Bench:
             test_loss=float(history["test_loss"][-1]),
             train_error=float(history["train_error"][-1]),
             train_loss=float(history["train_loss"][-1]),
-            history=history,
-            probes=jax.tree.map(lambda *seen: np.stack(seen), *lane.probes),
-            params=_lane(self.state.params, i),
-            initial=lane.initial,
             seconds=lane.seconds,
+            arrays={
+                "history": history,
+                "probes": probes,
+                "params": columns(jax.device_get(_lane(self.state.params, i))),
+            },
         )
 
     def _refill(self, i: int) -> None:
@@ -317,6 +326,18 @@ def _lane(tree: PyTree, i: Count) -> PyTree:
 def stacked(trees: list[PyTree]) -> PyTree:
     """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
+
+
+def columns(tree: PyTree) -> dict[str, np.ndarray]:
+    """The leaves of a tree by their dotted paths."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {path_name(path): np.asarray(leaf) for path, leaf in leaves}
+
+
+def _split(job: Job) -> tuple[Structure, tuple[Any, ...]]:
+    """The structure and the numbers of a job's experiment, rows of stored tables counted."""
+    task, model, training = job.experiment.task, job.experiment.model, job.experiment.training
+    return program.split(task, model, resolved(task, training))
 
 
 def _mean(sums: Sums) -> tuple[float, float]:

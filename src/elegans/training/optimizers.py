@@ -5,14 +5,14 @@ matches and which is active at the step. They are scalars inside the compiled st
 rate can be swept without compiling anew.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PyTree
 
 from elegans.fields import Number, is_off
+from elegans.protocols import matches
+from elegans.protocols import path_name as path_name
 from elegans.training.recipe import Training
 
 
@@ -80,16 +80,6 @@ def schedule_factor(training: Training, step: Int[Array, ""]) -> Float[Array, ""
     if is_off(training.warmup):
         return factor
     return jnp.minimum(1.0, (t + 1) / training.warmup) * (1.0 if factor is None else factor)
-
-
-def path_name(path: Any) -> str:
-    """A parameter's path as a user writes it: "layers.0.weight"."""
-    return ".".join(str(getattr(part, "name", getattr(part, "idx", part))) for part in path)
-
-
-def matches(prefix: str, name: str) -> bool:
-    """Whether `prefix` is `name` or a whole part of its start."""
-    return name == prefix or name.startswith(prefix + ".")
 
 
 def _decayed(update: Array, param: Array, decay: Number) -> Array:

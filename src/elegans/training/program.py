@@ -6,6 +6,7 @@ that are exactly zero, choose the program; all other numbers are its arguments. 
 a fixed number of lanes, which all its arguments carry as their leading axis.
 """
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -16,16 +17,17 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
+from elegans import protocols
 from elegans.fields import Count, is_off
+from elegans.keys import Keys
+from elegans.protocols import Probe, Structure, View
 from elegans.training import losses, optimizers
 from elegans.training import source as data
 from elegans.training.recipe import Training
-from elegans.training.source import Keys
 
+STRUCTURES: set[Structure] = set()  # that this process has compiled
 ROWS = 250  # evaluated at once: activations of a wide network stay within the cache
 FULL_BATCH_ROWS = 4096  # of a full batch, differentiated at once
-
-Probe = Callable[..., Any]
 
 
 class State(NamedTuple):
@@ -57,15 +59,6 @@ class Observation(NamedTuple):
     train: Sums
     test: Sums
     is_finite: Bool[Array | np.ndarray, "..."]
-    probes: dict[str, PyTree]
-
-
-class Structure(NamedTuple):
-    """The part of a configuration that chooses the program: hashable, the key of a compilation."""
-
-    tree: Any
-    constants: tuple[float | None, ...]
-    model: Any
 
 
 def split(task: Any, model: Any, training: Training) -> tuple[Structure, tuple[Any, ...]]:
@@ -74,18 +67,17 @@ def split(task: Any, model: Any, training: Training) -> tuple[Structure, tuple[A
     A model whose predictions do not depend on all its fields names what they depend on its `body`,
     so that networks that only start differently share a program.
     """
-    leaves, tree = jax.tree.flatten((task, training))
-    constants = tuple(leaf if is_off(leaf) else None for leaf in leaves)
-    numbers = tuple(leaf for leaf in leaves if not is_off(leaf))
-    return Structure(tree, constants, getattr(model, "body", model)), numbers
+    return protocols.split((task, getattr(model, "body", model), training), is_off)
 
 
 def join(structure: Structure, numbers: tuple[Any, ...]) -> tuple[Any, Any, Training]:
     """The task, model and recipe that `split` took apart."""
-    rest = iter(numbers)
-    leaves = [next(rest) if constant is None else constant for constant in structure.constants]
-    task, training = jax.tree.unflatten(structure.tree, leaves)
-    return task, structure.model, training
+    return protocols.join(structure, numbers)
+
+
+def compile_count() -> int:
+    """How many structures this process has compiled."""
+    return len(STRUCTURES)
 
 
 def in_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
@@ -103,11 +95,38 @@ def in_lanes(function: Callable[..., Any], lanes: int) -> Callable[..., Any]:
     return single
 
 
+def start(
+    structure: Structure,
+    model: Any,
+    numbers: tuple[Any, ...],
+    keys: Keys,
+    initial: PyTree | None = None,
+) -> State:
+    """One run before its first step, with `initial` parameters or those that the model draws."""
+    if initial is not None:
+        return _start_at(structure, numbers, initial)
+    # Zeros are traced here: an init's seed 0 is a number like any other.
+    skeleton, free = protocols.split(model, lambda leaf: False)
+    return _start(structure, skeleton, numbers, free, keys)
+
+
 @partial(jax.jit, static_argnums=(0, 1))
-def start(structure: Structure, model: Any, numbers: tuple[Any, ...], keys: Keys) -> State:
-    """One run before its first step."""
+def _start(
+    structure: Structure,
+    model: Structure,
+    numbers: tuple[Any, ...],
+    model_numbers: tuple[Any, ...],
+    keys: Keys,
+) -> State:
     task, _, training = join(structure, numbers)
-    params = model.init(keys.init, task)
+    params = protocols.join(model, model_numbers).init_params(keys.init, task)
+    return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
+
+
+@partial(jax.jit, static_argnums=0)
+def _start_at(structure: Structure, numbers: tuple[Any, ...], params: PyTree) -> State:
+    _, _, training = join(structure, numbers)
+    params = jax.tree.map(jnp.asarray, params)
     return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
 
 
@@ -148,23 +167,19 @@ def advance(
     return in_lanes(one, lanes)(numbers, state, keys, count, full_batch, table)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(jax.jit, static_argnums=(0, 1))
 def observe(
     structure: Structure,
     lanes: int,
-    probes: tuple[tuple[str, Probe], ...],
     numbers: tuple[Any, ...],
     params: PyTree,
-    initial: PyTree,
     keys: Keys,
     rows: Rows,
     table: PyTree = (),
 ) -> Observation:
-    """Train and test error over so many rows, whether all is finite, and what the probes see."""
+    """Train and test error over so many rows, and whether all parameters are finite."""
 
-    def one(
-        numbers: Any, params: PyTree, initial: PyTree, keys: Keys, rows: Rows, table: PyTree
-    ) -> Observation:
+    def one(numbers: Any, params: PyTree, keys: Keys, rows: Rows, table: PyTree) -> Observation:
         task, model, training = join(structure, numbers)
         is_finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(params)]
         is_stored = data.is_stored(task)
@@ -176,10 +191,32 @@ def observe(
             train=jax.tree.map(lambda leaf: leaf[0], totals),
             test=jax.tree.map(lambda leaf: leaf[1], totals),
             is_finite=jnp.all(jnp.stack(is_finite)),
-            probes={name: probe(params, initial, task, keys.probe) for name, probe in probes},
         )
 
-    return in_lanes(one, lanes)(numbers, params, initial, keys, rows, table)
+    return in_lanes(one, lanes)(numbers, params, keys, rows, table)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def probe(
+    structure: Structure,
+    lanes: int,
+    probes: tuple[tuple[str, Probe], ...],
+    numbers: tuple[Any, ...],
+    params: PyTree,
+    initial: PyTree,
+    keys: Keys,
+    step: Int[Array, " lanes"],
+) -> dict[str, PyTree]:
+    """What each probe sees of each lane: a program of its own, so that watching changes no bit."""
+
+    def one(
+        numbers: Any, params: PyTree, initial: PyTree, keys: Keys, step: Count
+    ) -> dict[str, PyTree]:
+        task, model, _ = join(structure, numbers)
+        view = View(params, initial, model, task, keys.probe, jnp.asarray(step))
+        return {name: look(view) for name, look in probes}
+
+    return in_lanes(one, lanes)(numbers, params, initial, keys, step)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -230,13 +267,20 @@ def sums(
 
 
 def _update(model: Any, training: Training, keys: Keys, state: State, batch: PyTree) -> State:
-    """One step on one batch; a model with dropout draws by the run's noise key and the step."""
-    noise = jr.fold_in(keys.noise, state.step) if getattr(model, "dropout", 0.0) else None
+    """One step on one batch; a stochastic model draws by the run's noise key and the step."""
+    noise = jr.fold_in(keys.noise, state.step) if is_stochastic(model) else None
     grads = mean_gradient(model, training, state.params, batch, noise)
     params, optimizer = optimizers.update(
         training, grads, state.optimizer, state.params, state.step
     )
     return State(params, optimizer, state.step + 1)
+
+
+def is_stochastic(model: Any) -> bool:
+    """Whether a model takes a key in training: it says so, or `apply` has a third argument."""
+    if hasattr(model, "is_stochastic"):
+        return bool(model.is_stochastic)
+    return "key" in inspect.signature(model.apply).parameters
 
 
 def mean_gradient(

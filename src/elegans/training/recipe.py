@@ -10,9 +10,14 @@ in two forms, by name:
 training set is virtual: row $i$ is a function of the run's data key and $i$.
 """
 
+from typing import Any
+
+import jax
+
 from elegans import checks
 from elegans.fields import Count, Number, configuration
-from elegans.training.losses import LOSSES
+from elegans.protocols import matches, param_shapes, path_name
+from elegans.training.losses import LOSSES, SIGN_LOSSES
 
 OPTIMIZERS = ("sgd", "adam", "adamw")
 DECAYS = ("coupled", "shrink")
@@ -112,6 +117,41 @@ class Training:
                 f"{checks.shown(self)}: batch=None takes the whole training set in each step, "
                 "so samples is a number; got None."
             )
+
+    def check(self, task: Any, model: Any) -> None:
+        """Refuses a task or a model that this recipe does not fit."""
+        classes = getattr(task, "classes", None)
+        if self.loss in SIGN_LOSSES and classes is not None:
+            raise ValueError(
+                f"Experiment: the {self.loss} loss is for labels of +-1, and "
+                f"{checks.shown(task)} has {classes} classes. Use 'cross-entropy'."
+            )
+        if self.loss == "margin" and classes is None:
+            raise ValueError(
+                f"Experiment: the margin loss is for classes, and {checks.shown(task)} has "
+                "labels of +-1. Use 'hinge'."
+            )
+        if hasattr(task, "stored") and self.samples is not None:
+            rows = task.sizes[0]
+            if int(self.samples) > rows:
+                raise ValueError(
+                    f"Experiment: {checks.shown(task)} has {rows} rows to train on, "
+                    f"so samples is at most that, or None for all of them; got {self.samples}."
+                )
+        self._check_groups(task, model)
+
+    def _check_groups(self, task: Any, model: Any) -> None:
+        """Refuses a group of rates that matches no parameter."""
+        if not self.groups:
+            return
+        leaves, _ = jax.tree_util.tree_flatten_with_path(param_shapes(model, task))
+        paths = [path_name(path) for path, _ in leaves]
+        for group in self.groups:
+            if not any(matches(group.match, path) for path in paths):
+                raise ValueError(
+                    f"{checks.shown(group)}: match is the start of a parameter's path; "
+                    f"{checks.shown(model)} has {', '.join(paths)}."
+                )
 
     @property
     def interval(self) -> int:

@@ -13,7 +13,7 @@ argument of the compiled programs, so runs with different seeds share them.
 """
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,28 +21,8 @@ import jax.random as jr
 from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt32
 
 from elegans.fields import Count
+from elegans.keys import Keys
 from elegans.training.recipe import Training
-
-
-class Keys(NamedTuple):
-    """Every source of randomness of a run, by what it is for."""
-
-    init: PRNGKeyArray
-    data: PRNGKeyArray
-    order: PRNGKeyArray
-    test: PRNGKeyArray
-    probe: PRNGKeyArray
-    noise: PRNGKeyArray
-
-
-def keys_of(seed: int) -> Keys:
-    """The keys of a run, from its seed."""
-    return _split(jr.key(seed))
-
-
-@jax.jit
-def _split(root: PRNGKeyArray) -> Keys:
-    return Keys(*(jr.fold_in(root, i) for i in range(len(Keys._fields))))
 
 
 def is_stored(task: Any) -> bool:

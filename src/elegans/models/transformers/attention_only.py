@@ -10,8 +10,8 @@ above, or absolute: added to the embedding. The stream is kept factored (`models
 as that is smaller than `dim` numbers a position.
 """
 
+import dataclasses
 import math
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
@@ -20,7 +20,9 @@ import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
+from elegans.fields import Number, configuration, is_off
 from elegans.models.transformers.kernels import Mixed, feature_attention, token_attention
+from elegans.protocols import Init, check_init
 
 POSITIONS = ("relative", "absolute")
 
@@ -59,7 +61,7 @@ class Trace(NamedTuple):
     attention: Float[Array, "layers heads length length"]
 
 
-@dataclass(frozen=True)
+@configuration
 class AttentionOnly:
     """A transformer with `layers` layers of `heads` heads on a stream of `dim` numbers.
 
@@ -68,6 +70,7 @@ class AttentionOnly:
         mlp: Whether a layer of `4 * dim` hidden neurons follows each attention.
         dropout: Probability of zeroing a number that a layer adds to the stream, in training.
         scale: Weights start as normal numbers of variance `scale**2 / dim`.
+        init: Another initialisation, which does not look at `scale`.
     """
 
     layers: int = 2
@@ -75,8 +78,9 @@ class AttentionOnly:
     dim: int = 16
     position: str = "relative"
     mlp: bool = False
-    dropout: float = 0.0
-    scale: float = 1.0
+    dropout: Number = 0.0
+    scale: Number = 1.0
+    init: Init | None = None
 
     def __post_init__(self) -> None:
         checks.whole(self, "layers", self.layers, low=1, what="counts the attention layers")
@@ -98,18 +102,26 @@ class AttentionOnly:
                 f"{checks.shown(self)}: a transformer reads tokens, and {checks.shown(task)} has "
                 "none. Use tasks.MarkovChains or tasks.NGrams."
             )
+        check_init(self, task)
 
     @property
     def body(self) -> "AttentionOnly":
         """What predictions depend on: the network however it starts."""
-        return type(self)(self.layers, self.heads, self.dim, self.position, self.mlp, self.dropout)
+        return dataclasses.replace(self, scale=1.0, init=None)
 
-    def init(self, key: PRNGKeyArray, task: Any) -> Transformer:
+    @property
+    def is_stochastic(self) -> bool:
+        """Whether training draws random numbers in `apply`."""
+        return not is_off(self.dropout)
+
+    def init_params(self, key: PRNGKeyArray, task: Any) -> Transformer:
         """Parameters for sequences of the task's length and states."""
+        if self.init is not None:
+            return self.init(key, self, task)
         keys = iter(jr.split(key, 3 + 7 * self.layers))
 
         def normal(*shape: int) -> Float[Array, "..."]:
-            return self.scale / math.sqrt(self.dim) * jr.normal(next(keys), shape)
+            return self.scale * (1 / math.sqrt(self.dim)) * jr.normal(next(keys), shape)
 
         d, is_relative = self.dim, self.position == "relative"
         return Transformer(
@@ -208,7 +220,7 @@ class AttentionOnly:
         """The stream after a layer has added to it, factored if that is smaller."""
         width = self.dim // self.heads
         values = stream.through(layer.value)
-        if self.dropout and key is not None:
+        if not is_off(self.dropout) and key is not None:
             parts = [
                 values[:, h * width : (h + 1) * width].T @ head.features
                 for h, head in enumerate(heads)

@@ -8,9 +8,8 @@ import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import AttentionOnly
+from elegans.probes import Attended, AttentionMasses
 from elegans.studies.induction.runs import (
-    Attended,
-    AttentionMasses,
     Recipe,
     Watched,
     at_end,
@@ -39,7 +38,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
     """Trains networks and looks at their attention on the way; options are those of `Sweep.run`."""
     task = MarkovChains(settings.states, settings.length)
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
-    probes = {"masses": AttentionMasses(model), "attended": Attended(model)}
+    probes = {"masses": AttentionMasses(), "attended": Attended()}
     experiment = Experiment(task, model, settings.recipe.training())
     runs = runs_of(experiment, range(settings.seeds), probes, **options)
     table = curves(runs, "masses").assign(theory=1.0)

@@ -15,7 +15,8 @@ import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import AttentionOnly, MinimalInduction
-from elegans.studies.induction.runs import AttentionMasses, Recipe, Watched, runs_of
+from elegans.probes import AttentionMasses
+from elegans.studies.induction.runs import Recipe, Watched, runs_of
 from elegans.studies.unported import Claim, Result, Scale, Study
 from elegans.tasks import MarkovChains
 from elegans.theory.markov import induction
@@ -54,7 +55,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
     transformer = runs_of(
         Experiment(task, model, settings.transformer.training()),
         range(settings.seeds),
-        {"masses": AttentionMasses(model)},
+        {"masses": AttentionMasses()},
         **options,
     )
     longer = pd.concat(

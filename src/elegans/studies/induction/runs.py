@@ -9,18 +9,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import jax
-import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pandas as pd
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PyTree
 
 from elegans.experiments.experiment import Experiment
+from elegans.probes import Divergences, parameters
 from elegans.store.record import path_of
 from elegans.store.store import Store
 from elegans.sweeps.sweep import Sweep
-from elegans.theory.markov import Divergences, expected_loss, known_sequences, levels_of
-from elegans.training.probes import parameters
+from elegans.theory.markov import expected_loss, known_sequences, levels_of
 from elegans.training.recipe import Training
 
 LEVELS_SEED = 2**20  # of the sequences that strategies are measured on; no run has it
@@ -49,53 +48,6 @@ class Recipe:
             evaluate_every=max(1, self.steps // self.evaluations),
             test_samples=250,
         )
-
-
-@dataclass(frozen=True)
-class AttentionMasses:
-    """A probe: how much of the attention is where an induction head puts it.
-
-    `previous` is the first layer's attention to the token before, `successors` the last layer's to
-    tokens that follow earlier occurrences of the current one, each the mean over the positions that
-    have such tokens and over sequences; of several heads the best counts. `encoding` is the first
-    layer's effective positional encoding, the mean over tokens and heads.
-    """
-
-    model: Any
-    sequences: int = 64
-
-    def __call__(
-        self, params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray
-    ) -> dict[str, Float[Array, "..."]]:
-        x = task.sample(key, self.sequences).x
-        attention = jax.vmap(lambda row: self.model.trace(params, row).attention)(x)
-        before = jnp.diagonal(attention[:, 0], offset=-1, axis1=-2, axis2=-1)
-        previous = jnp.concatenate([jnp.full((len(x), 1), -1), x[:, :-1]], axis=1)
-        follows = (previous[:, None, :] == x[:, :, None]) & jnp.tril(
-            jnp.ones((x.shape[1], x.shape[1]), bool)
-        )
-        has_any = jnp.any(follows, axis=-1)
-        mass = jnp.sum(attention[:, -1] * follows[:, None], axis=-1)
-        mean = jnp.sum(mass * has_any[:, None], axis=(0, 2)) / jnp.sum(has_any)
-        encoding = jnp.mean(self.model.positional_encoding(params), axis=(0, 1))
-        return {
-            "previous": jnp.max(jnp.mean(before, axis=(0, 2))),
-            "successors": jnp.max(mean),
-            "encoding": encoding,
-        }
-
-
-@dataclass(frozen=True)
-class Attended:
-    """A probe: one sequence, and the attention of every layer and head on it."""
-
-    model: Any
-
-    def __call__(
-        self, params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray
-    ) -> dict[str, Array]:
-        tokens = task.sample(key, 1).x[0]
-        return {"tokens": tokens, "attention": self.model.trace(params, tokens).attention}
 
 
 class Watched(NamedTuple):
@@ -141,7 +93,7 @@ def _store(path: str | os.PathLike[str] | None) -> Iterator[Store]:
 def network(run: Watched) -> PyTree:
     """The parameters at the end of a run that was watched by `probes.parameters`."""
     task, model = run.experiment.task, run.experiment.model
-    shapes = jax.eval_shape(lambda key: model.init(key, task), jr.key(0))
+    shapes = jax.eval_shape(lambda key: model.init_params(key, task), jr.key(0))
     found, tree = jax.tree_util.tree_flatten_with_path(shapes)
     ends = [run.probes[f"parameters.{path_of(path)}"][-1] for path, _ in found]
     return jax.tree.unflatten(tree, ends)
@@ -213,7 +165,7 @@ def watched(
     experiment: Experiment, seeds: Iterable[int], strategies: Sequence[str], **options: Any
 ) -> tuple[list[Watched], pd.DataFrame]:
     """Runs with the divergences from strategies, and their table with the nearest one."""
-    divergences = Divergences(experiment.model, tuple(strategies), sequences=256)
+    divergences = Divergences(tuple(strategies), sequences=256)
     probes = {"divergences": divergences, "parameters": parameters}
     runs = runs_of(experiment, seeds, probes, **options)
     table = curves(runs)

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from elegans.keys import keys_of
 from elegans.tasks.tables.tabular import Examples, Split, Tabular
-from elegans.training.source import keys_of
 
 FOREST = "random forest"
 

@@ -1,9 +1,8 @@
-"""In-context prediction of Markov chains: strategies, the Bayes predictor, levels and probes."""
+"""In-context prediction of Markov chains: strategies, the Bayes predictor, levels."""
 
 from elegans.theory.markov import frequencies as frequencies
 from elegans.theory.markov import induction as induction
 from elegans.theory.markov.bayes_predictor import bayes as bayes
-from elegans.theory.markov.levels import Divergences as Divergences
 from elegans.theory.markov.levels import Levels as Levels
 from elegans.theory.markov.levels import expected_loss as expected_loss
 from elegans.theory.markov.levels import known_sequences as known_sequences

@@ -4,19 +4,17 @@ The loss of a prediction $q$ at a position whose true law is $P_c$ (the row of t
 draw of the next token: $\mathbb{E}[-\log q_{x_{p+1}}] = H(P_c) + \mathrm{KL}(P_c \,\|\, q)$. What
 is left to chance is the sequence, so losses are means over sequences with a normal 95% interval.
 
-A model is compared with a strategy on the same sequences by $\mathrm{KL}(\text{model} \,\|\,
-\text{strategy})$, at the last position, as in the figures of chapter 8, and averaged over all.
+How near a model is to each strategy while it trains is a probe, `elegans.probes.Divergences`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans.statistics import Interval, normal_mean
 from elegans.tasks.markov.chains import KnownSequences
@@ -89,7 +87,7 @@ def _losses(
 def _predictions(
     strategy: str, task: Any, tokens: Int[Array, "size length"]
 ) -> Float[Array, "size length states"]:
-    return _predictor(strategy, task)(tokens)
+    return predictor(strategy, task)(tokens)
 
 
 def true_laws(
@@ -114,47 +112,13 @@ def truth_starts(task: Any) -> int:
     return task.order - 2
 
 
-@dataclass(frozen=True)
-class Divergences:
-    """A probe: KL(model || strategy) for each strategy, and the model's own loss.
-
-    Called as `probe(params, initial, task, key)`; the run's probe key fixes the sequences, so a
-    curve over time compares like with like. The result's entries are named by strategy, those at
-    the last position "<strategy>_at_end", and the model's KL from the truth is "truth".
-    """
-
-    model: Any
-    strategies: tuple[str, ...] = ("uniform", "unigram", "bigram")
-    sequences: int = 512
-
-    def __call__(
-        self, params: PyTree, initial: PyTree, task: Any, key: PRNGKeyArray
-    ) -> dict[str, Float[Array, ""]]:
-        known = task.sample_with_truth(key, self.sequences)
-        logits = jax.vmap(self.model.apply, in_axes=(None, 0))(params, known.x)
-        model = jax.nn.log_softmax(logits)
-        seen = {
-            name: _kl(model, jnp.log(_predictor(name, task)(known.x))) for name in self.strategies
-        }
-        start = truth_starts(task)
-        truth = true_laws(known.x, known.transitions)
-        seen["truth"] = jnp.sum(truth * (_log(truth) - model), axis=-1)[:, start:]
-        seen["loss"] = -jnp.sum(truth * model, axis=-1)[:, start:]
-        means = {name: jnp.mean(values) for name, values in seen.items()}
-        ends = {f"{name}_at_end": jnp.mean(values[:, -1]) for name, values in seen.items()}
-        return means | ends
-
-
-def _predictor(strategy: str, task: Any) -> Predictor:
+def predictor(strategy: str, task: Any) -> Predictor:
+    """The function from tokens to probabilities that a strategy's name stands for on a task."""
     if strategy == "bayes":
         return lambda tokens: bayes(task, tokens)
     prior = getattr(task, "prior", None)
     alpha = prior.concentrations(task.states) if isinstance(prior, Dirichlet) else 1.0
     return lambda tokens: predict(strategy, tokens, task.states, alpha)
-
-
-def _kl(log_p: Float[Array, "*n states"], log_q: Float[Array, "*n states"]) -> Float[Array, "*n"]:
-    return jnp.sum(jnp.exp(log_p) * (log_p - log_q), axis=-1)
 
 
 def _log(p: Float[Array, "*n states"]) -> Float[Array, "*n states"]:

@@ -23,7 +23,7 @@ def main() -> None:
     os.dup2(2, 1)  # what a library prints must not get between the answers
     requests: queue.SimpleQueue[str] = queue.SimpleQueue()
     threading.Thread(target=listen, args=(sys.stdin, requests), daemon=True).start()
-    importlib.import_module("elegans.sweeps.unit")
+    importlib.import_module("elegans.sweeps.requests")
     print(json.dumps(READY), file=answers, flush=True)
     while True:
         module, name, text = json.loads(requests.get())

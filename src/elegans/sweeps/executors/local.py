@@ -17,8 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any
 
-from elegans.sweeps.work import use_one_thread
-from elegans.sweeps.worker import READY
+from elegans.compilation import use_one_thread
+from elegans.sweeps.executors.worker import READY
 
 Task = tuple[Future[str], str]
 
@@ -97,7 +97,7 @@ class Workers(Executor):
         environment = dict(os.environ)
         use_one_thread(environment)
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-        command = [sys.executable, "-m", "elegans.sweeps.worker"]
+        command = [sys.executable, "-m", "elegans.sweeps.executors.worker"]
         pipe = subprocess.PIPE
         self.processes[place] = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=environment

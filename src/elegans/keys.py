@@ -1,0 +1,34 @@
+"""The randomness of a run: one seed, split into a key for each purpose.
+
+Keys come by `fold_in` from what a run *is*: neither its lane nor its place in a sweep enters. So
+two runs of one seed start from the same weights and see the same examples, whatever else differs.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.random as jr
+from jaxtyping import PRNGKeyArray
+
+from elegans.fields import Count
+
+
+class Keys(NamedTuple):
+    """Every source of randomness of a run, by what it is for."""
+
+    init: PRNGKeyArray
+    data: PRNGKeyArray
+    order: PRNGKeyArray
+    test: PRNGKeyArray
+    probe: PRNGKeyArray
+    noise: PRNGKeyArray
+
+
+def keys_of(seed: Count) -> Keys:
+    """The keys of a run, from its seed; a traced seed gives the same keys as a plain one."""
+    return _split(jr.key(seed))
+
+
+@jax.jit
+def _split(root: PRNGKeyArray) -> Keys:
+    return Keys(*(jr.fold_in(root, i) for i in range(len(Keys._fields))))

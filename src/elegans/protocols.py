@@ -1,0 +1,178 @@
+r"""What a task, a model, an initialisation and a probe offer: all that the engine knows of them.
+
+Classes of yours need not inherit from anything here. A task has `sample`; a model has `init_params`
+and `apply`; an init and a probe are called. Everything else is optional, and counts if it is there:
+
+* a task may declare `features` (the length of an input vector), `states` and `length` (of
+  sequences of tokens), `classes` (of integer labels) and `labels` ("sign", "class" or "real"); what
+  it does not declare is read off the shapes of its examples. It may offer `population()`, and
+  `stored(key)` with `sizes` where its examples are rows of a table;
+* a model may offer `check(task)`, which refuses what it cannot learn; `body`, what its predictions
+  depend on, so that networks that differ in their init alone share a compiled program; `trace`,
+  `hidden`, `neurons(params)` and `apply_population(params)`;
+* an init may offer `check(model, task)`.
+"""
+
+import dataclasses
+import numbers
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import jax
+import jax.random as jr
+from jaxtyping import Array, Int, PRNGKeyArray, PyTree
+
+from elegans import checks
+
+
+@runtime_checkable
+class Task(Protocol):
+    """A distribution of examples with a known answer."""
+
+    def sample(self, key: PRNGKeyArray, size: int) -> tuple[Array, Array]:
+        """Draws `size` independent examples: inputs and labels that share their leading axis."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A family of functions, and parameters to start from."""
+
+    def init_params(self, key: PRNGKeyArray, task: Any) -> PyTree:
+        """The parameters before the first step."""
+
+    def apply(self, params: PyTree, x: Array) -> Array:
+        """The prediction at one example; a stochastic model takes a `key` as third argument."""
+
+
+@runtime_checkable
+class Init(Protocol):
+    """How the parameters of a model start."""
+
+    def __call__(self, key: PRNGKeyArray, model: Any, task: Any) -> PyTree:
+        """The parameters of `model` on `task` before the first step."""
+
+
+class View(NamedTuple):
+    """What a probe sees of a run at an evaluation.
+
+    Attributes:
+        params: The parameters now, and at the start (`initial`).
+        model: What predictions depend on: the model's `body` if it has one.
+        task: The task, its numbers traced.
+        key: For what a probe draws; the same at every evaluation of a run, so that a curve over
+            time compares like with like.
+        step: Updates made so far.
+    """
+
+    params: PyTree
+    initial: PyTree
+    model: Any
+    task: Any
+    key: PRNGKeyArray
+    step: Int[Array, ""]
+
+
+@runtime_checkable
+class Probe(Protocol):
+    """A look inside: called with a view at each evaluation, under `jit`."""
+
+    def __call__(self, view: View) -> PyTree:
+        """Scalars or small arrays."""
+
+
+class Structure(NamedTuple):
+    """The part of a configuration that chooses a program: hashable, the key of a compilation."""
+
+    tree: Any
+    constants: tuple[Any, ...]
+
+
+def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Structure, tuple[Any, ...]]:
+    """The structure of a configuration and its numbers, without those that are constant.
+
+    A leaf that is not a number belongs to the structure: an object of an unregistered class is
+    structure as a whole.
+    """
+    leaves, tree = jax.tree.flatten(config)
+    is_traced = [is_number(leaf) and not is_constant(leaf) for leaf in leaves]
+    pairs = list(zip(leaves, is_traced, strict=True))
+    constants = tuple(None if traced else leaf for leaf, traced in pairs)
+    return Structure(tree, constants), tuple(leaf for leaf, traced in pairs if traced)
+
+
+def join(structure: Structure, traced: tuple[Any, ...]) -> Any:
+    """The configuration that `split` took apart."""
+    rest = iter(traced)
+    # None is never a leaf of a pytree, so it marks the places of the numbers.
+    leaves = [next(rest) if constant is None else constant for constant in structure.constants]
+    return jax.tree.unflatten(structure.tree, leaves)
+
+
+def is_number(leaf: Any) -> bool:
+    """Whether a leaf is a number, perhaps traced."""
+    return isinstance(leaf, numbers.Number) or hasattr(leaf, "dtype")
+
+
+def check_experiment(task: Any, model: Any, training: Any) -> None:
+    """Refuses a task, a model and a recipe that do not fit together."""
+    for name, part, methods in (
+        ("task", task, ("sample",)),
+        ("model", model, ("init_params", "apply")),
+        ("training", training, ("check",)),
+    ):
+        for method in methods:
+            if isinstance(part, type) or not callable(getattr(part, method, None)):
+                what = "is a Training" if name == "training" else f"has a method {method}"
+                raise TypeError(f"Experiment: {name} {what}; got {part!r}.")
+        _check_leaves(name, part)
+    if hasattr(model, "check"):
+        model.check(task)
+    training.check(task, model)
+
+
+def _check_leaves(name: str, part: Any) -> None:
+    """Refuses arrays where numbers are meant, and objects that cannot choose a program."""
+    for leaf in jax.tree.leaves(part):
+        if isinstance(leaf, int | float):
+            continue
+        if is_number(leaf):
+            raise TypeError(
+                f"Experiment: {name} {checks.shown(part)} holds the array {leaf!r}; a "
+                "configuration holds plain numbers, text, tuples and other configurations."
+            )
+        try:
+            hash(leaf)
+        except TypeError as error:
+            raise TypeError(
+                f"Experiment: {name} {leaf!r} cannot be hashed, so it cannot name a compiled "
+                f"program. Write @elegans.configuration above class {type(leaf).__name__}."
+            ) from error
+        if not dataclasses.is_dataclass(leaf):
+            raise TypeError(
+                f"Experiment: {name} {leaf!r} is not a dataclass, so it cannot be written down. "
+                f"Write @elegans.configuration above class {type(leaf).__name__}."
+            )
+
+
+def check_init(model: Any, task: Any) -> None:
+    """Refuses a task on which a model's init cannot start it, if the init says so."""
+    check = getattr(model.init, "check", None)
+    if check is not None:
+        check(model, task)
+
+
+def param_shapes(model: Any, task: Any) -> PyTree:
+    """The shapes of a model's parameters on a task, without computing any."""
+    return jax.eval_shape(lambda key: model.init_params(key, task), jr.key(0))
+
+
+def path_name(path: Any) -> str:
+    """A parameter's path as a user writes it: "layers.0.weight"."""
+    kinds = ("name", "idx", "key")  # of a field, of a place in a tuple, of an entry in a dict
+    parts = ([getattr(part, kind) for kind in kinds if hasattr(part, kind)] for part in path)
+    return ".".join(str(*part[:1]) for part in parts)
+
+
+def matches(prefix: str, name: str) -> bool:
+    """Whether `prefix` is `name` or a whole part of its start."""
+    return name == prefix or name.startswith(prefix + ".")
