@@ -7,7 +7,6 @@ import pandas as pd
 
 from elegans import checks
 from elegans.report import plots
-from elegans.runs import Run
 
 
 def save(experiment: Any, seed: int, history: pd.DataFrame, path: Path) -> Path:
