@@ -1,4 +1,4 @@
-"""Points of any kind: labelled axes, whole parts, lists, computations, runs that start from runs."""
+"""Points of any kind: labelled axes, whole parts, lists, computations, runs from runs."""
 
 import numpy as np
 import pandas as pd
