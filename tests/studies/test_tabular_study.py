@@ -6,7 +6,7 @@ import pytest
 from sklearn import datasets
 
 from elegans.cli import main
-from elegans.studies import intervals
+from elegans.statistics import bootstrap
 from elegans.studies.catalogue import study
 from elegans.studies.tables import baselines as tabular_baselines
 from elegans.studies.tables import claims as tabular_claims
@@ -172,7 +172,7 @@ def made_up(errors):
     )  # fmt: skip
     rows = []
     for (d, f, s, w), cell in runs.groupby(["dataset", "fraction", "start", "width"], sort=False):
-        median = intervals.bootstrap_median(cell["error"].to_numpy())
+        median = bootstrap(cell["error"].to_numpy())
         rows.append({"dataset": d, "fraction": f, "learner": "mlp", "optimizer": "sgd",
                      "start": s, "width": w, "depth": 2, "weight_decay": 0.0,
                      "median": median.value, "low": median.low, "high": median.high,
@@ -255,9 +255,9 @@ def test_every_extra_is_either_present_or_named_as_absent():
 
 def test_the_bootstrap_interval_of_a_median_covers_it_as_often_as_it_says():
     generator = np.random.default_rng(1)
-    found = [intervals.bootstrap_median(generator.normal(size=25), resamples=300)
+    found = [bootstrap(generator.normal(size=25), resamples=300)
              for _ in range(400)]  # fmt: skip
     covered = np.mean([interval.low <= 0 <= interval.high for interval in found])
     assert 0.91 < covered <= 0.99  # 95% nominal; the percentile interval is a little cautious
     with pytest.raises(ValueError, match="none of them NaN"):
-        intervals.bootstrap_median(np.array([0.1, np.nan]))
+        bootstrap(np.array([0.1, np.nan]))

@@ -112,14 +112,14 @@ def test_levels_are_ordered_and_the_bayes_predictor_is_least():
     task = el.tasks.MarkovChains(states=2, length=50)
     names = ("uniform", "unigram", "bigram", "bayes")
     levels = {name: markov.expected_loss(name, task, jr.key(1), 1500) for name in names}
-    means = [levels[name].loss.mean for name in names]
+    means = [levels[name].loss.value for name in names]
     assert means == sorted(means, reverse=True)
-    assert levels["uniform"].loss.mean == pytest.approx(np.log(2), abs=1e-5)
+    assert levels["uniform"].loss.value == pytest.approx(np.log(2), abs=1e-5)
     # E[H(P_c)] over the stationary law: the cross-entropy less the divergence, for any strategy.
-    gaps = [level.loss.mean - level.divergence.mean for level in levels.values()]
+    gaps = [level.loss.value - level.divergence.value for level in levels.values()]
     np.testing.assert_allclose(gaps, gaps[0], atol=1e-5)
     for level in levels.values():
-        assert level.loss.low < level.loss.mean < level.loss.high
+        assert level.loss.low < level.loss.value < level.loss.high
 
 
 def test_the_probe_is_zero_for_a_model_that_is_the_strategy():
@@ -136,8 +136,8 @@ def test_the_probe_is_zero_for_a_model_that_is_the_strategy():
     assert float(seen["unigram"]) > 0.01
     assert float(seen["uniform_at_end"]) > float(seen["bigram_at_end"])
     level = markov.expected_loss("bigram", task, jr.key(0), 64)
-    assert float(seen["truth"]) == pytest.approx(level.divergence.mean, rel=1e-4)
-    assert float(seen["loss_at_end"]) == pytest.approx(level.loss_at_end.mean, rel=1e-4)
+    assert float(seen["truth"]) == pytest.approx(level.divergence.value, rel=1e-4)
+    assert float(seen["loss_at_end"]) == pytest.approx(level.loss_at_end.value, rel=1e-4)
 
 
 def test_the_worth_of_the_current_token_is_the_sum_over_all_sequences():
@@ -159,7 +159,7 @@ def test_the_exact_loss_of_unigrams_is_within_the_interval_of_the_sampled_one():
     task = el.tasks.MarkovChains(states=2, length=50)
     level = markov.expected_loss("unigram", task, jr.key(1), 1500).loss_at_end
     radius = 2 * (level.high - level.low)  # eight standard errors
-    assert frequencies.frequency_losses(50).unigram == pytest.approx(level.mean, abs=radius)
+    assert frequencies.frequency_losses(50).unigram == pytest.approx(level.value, abs=radius)
     # In the limit of long sequences frequencies are exact, and the worth is an integral over them.
     share = np.linspace(0, 1, 20_001)[1:-1]
     most = 1 / np.maximum(share, 1 - share)  # a + b has density proportional to itself up to it

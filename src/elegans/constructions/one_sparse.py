@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
+from elegans.cube import signs
 from elegans.models.inits import Layer, Layers
 
 
@@ -42,7 +43,7 @@ def junta(n: int, table: Sequence[int | float], support: tuple[int, ...] | None 
     support = tuple(range(p)) if support is None else support
     checks.support(f"junta(n={n})", n, p, support)
     weight = np.zeros((n, size))
-    weight[list(support)] = patterns(p).T
+    weight[list(support)] = signs(p).T
     return network(weight, np.full(size, 1.0 - p), np.asarray(table, dtype=float))
 
 
@@ -55,7 +56,7 @@ def indexing(b: int) -> Layers:
     """
     checks.whole(f"indexing(b={b})", "b", b, low=1, high=12, what="counts the bits of an address")
     size = 2**b
-    weight = np.concatenate([patterns(b).T, np.eye(size) / 2])
+    weight = np.concatenate([signs(b).T, np.eye(size) / 2])
     return network(weight, np.full(size, 0.5 - b), np.ones(size))
 
 
@@ -123,7 +124,7 @@ def gated(directions: Float[np.ndarray, "s q"], gamma: float | str = "everywhere
     if isinstance(gamma, str):
         checks.choice("gated", "gamma", gamma, ["everywhere", "probable"])
         gamma = scale * math.sqrt(q if gamma == "everywhere" else math.log(size))
-    weight = np.concatenate([gamma * patterns(b).T, directions.T])
+    weight = np.concatenate([gamma * signs(b).T, directions.T])
     return network(weight, np.full(size, -gamma * b), np.ones(size))
 
 
@@ -148,8 +149,3 @@ def lift(z: Float[np.ndarray, "*batch m"]) -> Float[np.ndarray, "*batch square"]
     products = z[..., :, None] * z[..., None, :]
     products[..., np.arange(m), np.arange(m)] = z
     return products.reshape(*z.shape[:-1], m * m)
-
-
-def patterns(b: int) -> Float[np.ndarray, "patterns b"]:
-    """All patterns of `b` signs, row number j with bit i set where sign i is -1."""
-    return 1.0 - 2.0 * (np.arange(2**b)[:, None] >> np.arange(b) & 1)

@@ -20,6 +20,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
+from elegans.cube import drawn_signs
 from elegans.learners.bits import true_bits
 from elegans.learners.low_degree import LowDegreeClassifier
 from elegans.learners.search import ParityClassifier
@@ -72,9 +73,9 @@ def large_coefficients(
         weights = np.zeros(len(children))
         for start in range(0, size, CHUNK):
             rows = min(CHUNK, size - start)
-            x = 1.0 - 2.0 * generator.integers(0, 2, (rows, n))
+            x = drawn_signs(generator, rows, n)
             other = x.copy()
-            other[:, :j] = 1.0 - 2.0 * generator.integers(0, 2, (rows, j))
+            other[:, :j] = drawn_signs(generator, rows, j)
             product = query(f, x) * query(f, other)
             differ = (x[:, :j] != other[:, :j]).astype(np.float64)
             odd = (differ @ children.T.astype(np.float64)) % 2
@@ -92,7 +93,7 @@ def coefficients_of(
     """The coefficients of the given sets, from `size` fresh queries."""
     total = np.zeros(len(sets))
     for start in range(0, size, CHUNK):
-        x = 1.0 - 2.0 * generator.integers(0, 2, (min(CHUNK, size - start), n))
+        x = drawn_signs(generator, min(CHUNK, size - start), n)
         odd = ((x < 0).astype(np.float64) @ sets.T.astype(np.float64)) % 2
         total += query(f, x) @ (1.0 - 2.0 * odd)
     return total / size

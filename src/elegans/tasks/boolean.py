@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from elegans import checks
+from elegans import checks, cube
+from elegans.cube import biased_bits, relevant_bits, uniform_bits
 from elegans.fields import Number, configuration, is_off
 
 POPULATION_MAX = 20  # bits; 2**20 inputs of 20 floats take 80 MB
@@ -26,18 +27,6 @@ class Batch(NamedTuple):
 
     x: Float[Array, "batch n"]
     y: Float[Array, " batch"]
-
-
-def uniform_bits(key: PRNGKeyArray, size: int, n: int) -> Float[Array, "size n"]:
-    """Independent fair bits, unpacked from 32-bit words: one random bit a coordinate."""
-    words = jr.bits(key, (size, -(-n // 32)), jnp.uint32)
-    bits = (words[:, :, None] >> jnp.arange(32, dtype=jnp.uint32)) & 1
-    return 1.0 - 2.0 * bits.reshape(size, -1)[:, :n].astype(jnp.float32)
-
-
-def biased_bits(key: PRNGKeyArray, size: int, n: int, p: Number) -> Float[Array, "size n"]:
-    """Independent bits, each true (that is, -1) with probability `p`."""
-    return jnp.where(jr.bernoulli(key, p, (size, n)), -1.0, 1.0).astype(jnp.float32)
 
 
 class BooleanTask:
@@ -88,8 +77,7 @@ class BooleanTask:
                 f"the population is 2**{self.n} inputs, more than the 2**{POPULATION_MAX} "
                 "that are written out. Use sample(key, size)."
             )
-        bits = jnp.arange(2**self.n)[:, None] >> jnp.arange(self.n)[None, :] & 1
-        x = (1 - 2 * bits).astype(jnp.float32)
+        x = cube.population(self.n)
         return Batch(x, self.label(x))
 
     def _first_support(self) -> tuple[int, ...]:
@@ -226,10 +214,3 @@ class Junta(BooleanTask):
         true = (relevant_bits(x, self.relevant) < 0).astype(jnp.int32)
         row = jnp.sum(true * 2 ** jnp.arange(self.k), axis=-1)
         return jnp.asarray(self.table, jnp.float32)[row]
-
-
-def relevant_bits(
-    x: Float[Array, "*batch n"], support: tuple[int, ...]
-) -> Float[Array, "*batch k"]:
-    """The columns of `x` in `support`, as static slices: a gather is slow on a CPU."""
-    return jnp.stack([x[..., i] for i in support], axis=-1)

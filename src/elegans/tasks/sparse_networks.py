@@ -16,10 +16,11 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from elegans import checks, constructions
+from elegans import checks, constructions, cube
+from elegans.cube import relevant_bits, uniform_bits
 from elegans.fields import Number, configuration, is_off
 from elegans.models.inits import Layers
-from elegans.tasks.boolean import POPULATION_MAX, Batch, relevant_bits, uniform_bits
+from elegans.tasks.boolean import POPULATION_MAX, Batch
 
 
 @configuration
@@ -81,7 +82,7 @@ class SparseNetwork:
     def population(self) -> Batch:
         """Every input once, without noise: bit $i$ of the row's number is 1 where $x_i = -1$."""
         checks.whole(self, "n", self.n, low=1, high=POPULATION_MAX, what="is enumerated")
-        x = jnp.asarray(signs_of(np.arange(2**self.n), self.n), jnp.float32)
+        x = cube.population(self.n)
         return Batch(x, self.label(x))
 
 
@@ -157,7 +158,7 @@ class LiftedParity:
     def population(self) -> Batch:
         """The products of every setting of the hidden bits, without noise."""
         checks.whole(self, "m", self.m, low=1, high=14, what="is enumerated")
-        x = lifted(jnp.asarray(signs_of(np.arange(2**self.m), self.m), jnp.float32))
+        x = lifted(cube.population(self.m))
         return Batch(x, self.label(x))
 
 
@@ -242,8 +243,3 @@ def lifted(z: Float[Array, "batch m"]) -> Float[Array, "batch square"]:
     m = z.shape[1]
     products = jnp.where(jnp.eye(m, dtype=bool)[None], z[:, :, None], z[:, :, None] * z[:, None, :])
     return products.reshape(len(z), m * m)
-
-
-def signs_of(rows: np.ndarray, n: int) -> Float[np.ndarray, "rows n"]:
-    """Row numbers as signs, -1 where bit i is set."""
-    return 1.0 - 2.0 * (rows[:, None] >> np.arange(n) & 1)

@@ -121,10 +121,10 @@ def levels(task: Any, strategies: Sequence[str], sequences: int = 4096) -> pd.Da
         rows.append(
             {
                 "strategy": name,
-                "loss": loss.mean,
+                "loss": loss.value,
                 "loss_low": loss.low,
                 "loss_high": loss.high,
-                "divergence": divergence.mean,
+                "divergence": divergence.value,
             }
         )
     return pd.DataFrame(rows).set_index("strategy")
@@ -149,8 +149,8 @@ def excesses(runs: Sequence[Watched], strategy: str, sequences: int = 4096) -> l
     found = []
     for run in runs:
         ours = levels_of(_probabilities(run.experiment.model, network(run), known.x), known)
-        at_end = ours.loss_at_end.mean - theirs.loss_at_end.mean
-        found.append(Excess(at_end, ours.loss.mean - theirs.loss.mean))
+        at_end = ours.loss_at_end.value - theirs.loss_at_end.value
+        found.append(Excess(at_end, ours.loss.value - theirs.loss.value))
     return found
 
 

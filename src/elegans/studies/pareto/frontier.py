@@ -19,7 +19,7 @@ import pandas as pd
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.run import run
 from elegans.models import MLP, inits
-from elegans.studies.intervals import wilson
+from elegans.statistics import wilson
 from elegans.studies.pareto import frontier_claims
 from elegans.studies.study import Result, Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -142,7 +142,7 @@ def cells(runs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
                 **dict(zip(by, (n, k, start, width, samples), strict=True)),
                 "runs": len(cell),
                 "successes": int(cell["success"].sum()),
-                "rate": interval.rate,
+                "rate": interval.value,
                 "low": interval.low,
                 "high": interval.high,
                 "median_steps": steps.median(),

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from elegans.studies.intervals import Interval, wilson
+from elegans.statistics import Interval, wilson
 from elegans.studies.study import Claim
 
 CELL = ["n", "k", "start", "samples"]
@@ -86,7 +86,7 @@ def sparse_enlarges(runs: pd.DataFrame) -> Claim:
     if len(differ):
         found = wilson(wins, len(differ))
         holds = found.low > 0.5
-        measured += f"; sparse wins {wins} of the {len(differ)} that differ, {found}"
+        measured += f"; sparse wins {wins} of the {len(differ)} that differ, {found:.0%}"
     return Claim(
         text="Sparse initialisation enlarges the feasible region",
         source="Pareto paper, section 4.1 (3)",
@@ -117,7 +117,7 @@ def fewer_samples_take_longer(runs: pd.DataFrame, table: pd.DataFrame) -> Claim:
         holds = found.low > 0.5
         measured = (
             f"{longer} of {total} runs at the edge take longer than the median at the largest m, "
-            f"{found}; {np.median(ratios):.1f} times as long in the median"
+            f"{found:.0%}; {np.median(ratios):.1f} times as long in the median"
         )
     return Claim(
         text="Near the edge fewer samples need more steps (grokking)",
@@ -134,4 +134,4 @@ def interval(cell: pd.Series, level: float = 0.95) -> Interval:
 
 def shown(cell: pd.Series) -> str:
     """A cell's success rate with its interval."""
-    return str(interval(cell))
+    return f"{interval(cell):.0%}"

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elegans.studies.intervals import wilson
+from elegans.statistics import wilson
 from elegans.studies.study import Claim, Result, Scale, Study
 from elegans.theory.boolean import gradients, majority
 

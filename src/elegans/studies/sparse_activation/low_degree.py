@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from elegans import cube
 from elegans.learners import LowDegreeRegressor
 from elegans.learners.monomials import monomial_count
 from elegans.studies.study import Claim, Result, Scale, Study
@@ -58,7 +59,7 @@ def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Resu
 
 def dense_parity(n: int, s: int) -> np.ndarray:
     """The table of the parity of the first min(n, s - 1) bits."""
-    bits = fourier.cube(n)[:, : min(n, s - 1)]
+    bits = cube.signs(n)[:, : min(n, s - 1)]
     return bits.prod(axis=1)
 
 
@@ -79,7 +80,7 @@ def learned(settings: Settings, seed: int) -> pd.DataFrame:
     generator = np.random.default_rng([seed, 3])
     rows_train = generator.integers(0, 2**n, settings.samples)
     rows_test = generator.integers(0, 2**n, settings.fresh)
-    x = fourier.cube(n)
+    x = cube.signs(n)
     found = []
     for teacher, values in tables(settings, seed).items():
         weights = fourier.degree_weights(values, n)

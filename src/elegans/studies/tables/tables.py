@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from elegans.studies.intervals import bootstrap_median
+from elegans.statistics import bootstrap
 from elegans.studies.tables import baselines as tabular_baselines
 from elegans.studies.tables.reference import FRACTIONS, TABLE_2, reported
 from elegans.tasks.tables.tabular import Tabular
@@ -26,7 +26,7 @@ def cells(runs: pd.DataFrame, tasks: Sequence[Tabular]) -> pd.DataFrame:
     by = ["dataset", "fraction", "samples", "learner", "setting"]
     for key, cell in runs.groupby(by, sort=False):
         dataset, fraction, samples, learner, setting = cast(tuple[Any, ...], key)
-        median = bootstrap_median(cell["error"].to_numpy(float))
+        median = bootstrap(cell["error"].to_numpy(float))
         kinds = {MLP_NAME: "mlp", tabular_baselines.FOREST: "forest"}
         first, task = cell.iloc[0], by_name[dataset]
         whole = replace(task, fraction=float(fraction)).sizes.train

@@ -23,14 +23,11 @@ import numpy as np
 from jaxtyping import Float, Int, Num
 
 from elegans import checks
-from elegans.statistics import Estimate as Estimate
-from elegans.statistics import mean_estimate
-from elegans.theory.boolean.transforms import cube as cube
-from elegans.theory.boolean.transforms import (
-    subset_sizes,
-    table_bits,
-    tensor_transform,
-)
+from elegans.cube import character, drawn_signs, signs, subset_sizes
+from elegans.cube import mask_of as mask_of
+from elegans.cube import subset_of as subset_of
+from elegans.statistics import Interval, bernstein_mean, normal_mean
+from elegans.theory.boolean.transforms import table_bits, tensor_transform
 from elegans.theory.boolean.transforms import walsh_hadamard as walsh_hadamard
 
 ENUMERATED_MAX = 22  # bits of a callable: 4 million evaluations
@@ -76,7 +73,7 @@ def table(f: Function, n: int, *, params: Any = None) -> Float[np.ndarray, " siz
         )
     evaluate = batched(f, params)
     chunks = [
-        np.asarray(evaluate(cube(n, start, min(start + CHUNK, 2**n))), dtype=np.float64)
+        np.asarray(evaluate(signs(n, start, min(start + CHUNK, 2**n))), dtype=np.float64)
         for start in range(0, 2**n, CHUNK)
     ]
     values = np.concatenate([np.atleast_1d(chunk) for chunk in chunks])
@@ -192,7 +189,7 @@ def noise_sensitivity_sampled(
     bound: float | None = None,
     params: Any = None,
     seed: int = 0,
-) -> Estimate:
+) -> Interval:
     r"""$\mathrm{NS}_\rho(f)$ from `samples` pairs of fair inputs, for any `n`.
 
     With `bound` on $|f|$ the interval is rigorous (empirical Bernstein), else that of the normal
@@ -203,11 +200,13 @@ def noise_sensitivity_sampled(
     evaluate = batched(f, params)
     chunks = []
     for start in range(0, samples, CHUNK):
-        x = 1.0 - 2.0 * generator.integers(0, 2, (min(CHUNK, samples - start), n))
+        x = drawn_signs(generator, min(CHUNK, samples - start), n)
         y = np.where(generator.random(x.shape) < (1 - rho) / 2, -x, x)
         chunks.append((np.asarray(evaluate(x), float) - np.asarray(evaluate(y), float)) ** 2 / 4)
-    highest = None if bound is None else bound**2
-    return mean_estimate(np.concatenate(chunks), confidence, highest)
+    values = np.concatenate(chunks)
+    if bound is None:
+        return normal_mean(values, confidence)
+    return bernstein_mean(values, bound**2, confidence)
 
 
 def coefficient_sampled(
@@ -220,16 +219,18 @@ def coefficient_sampled(
     bound: float | None = None,
     params: Any = None,
     seed: int = 0,
-) -> Estimate:
+) -> Interval:
     r"""$\hat f(T)$ from `samples` fair inputs, for any `n`; `bound` as above."""
     generator = np.random.default_rng(seed)
     evaluate = batched(f, params)
     chunks = []
     for start in range(0, samples, CHUNK):
-        x = 1.0 - 2.0 * generator.integers(0, 2, (min(CHUNK, samples - start), n))
-        chunks.append(np.asarray(evaluate(x), float) * x[:, list(subset)].prod(axis=1))
-    width = None if bound is None else 2 * bound
-    return mean_estimate(np.concatenate(chunks), confidence, width)
+        x = drawn_signs(generator, min(CHUNK, samples - start), n)
+        chunks.append(np.asarray(evaluate(x), float) * character(x, subset))
+    values = np.concatenate(chunks)
+    if bound is None:
+        return normal_mean(values, confidence)
+    return bernstein_mean(values, 2 * bound, confidence)
 
 
 def restriction(
@@ -253,16 +254,6 @@ def sparse(
     masks = np.flatnonzero(np.abs(found) >= threshold)
     masks = masks[np.argsort(-np.abs(found[masks]), kind="stable")]
     return {subset_of(int(mask)): float(found[mask]) for mask in masks}
-
-
-def mask_of(subset: tuple[int, ...]) -> int:
-    """The bit mask of a set of indices."""
-    return sum(1 << i for i in set(subset))
-
-
-def subset_of(mask: int) -> tuple[int, ...]:
-    """The set of indices of a bit mask, in increasing order."""
-    return tuple(i for i in range(mask.bit_length()) if mask >> i & 1)
 
 
 def moments(p: float) -> tuple[float, float]:

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
+from elegans.cube import character, drawn_signs
 from elegans.statistics import hoeffding_radius, hoeffding_samples
 from elegans.theory.boolean import fourier, majority
 
@@ -188,8 +189,8 @@ def sampled(
     slope = derivative(activation)
     total = np.zeros(n)
     for start in range(0, samples, 2**14):
-        x = 1.0 - 2.0 * generator.integers(0, 2, (min(2**14, samples - start), n))
-        y = x[:, list(support)].prod(axis=1)
+        x = drawn_signs(generator, min(2**14, samples - start), n)
+        y = character(x, support)
         y = np.where(generator.random(len(y)) < flip, -y, y)
         total += (y * slope(x @ w + bias)) @ x
     return SampledGradient(total / samples, hoeffding_radius(samples, 2.0, failure, n))

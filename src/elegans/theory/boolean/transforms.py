@@ -43,20 +43,6 @@ def walsh_hadamard(values: Num[np.ndarray, "*batch size"]) -> Float[np.ndarray, 
     return tensor_transform(values, np.array([[1.0, 1.0], [1.0, -1.0]]))
 
 
-def cube(n: int, start: int = 0, stop: int | None = None) -> Float[np.ndarray, "rows n"]:
-    r"""Rows `start` to `stop` of all $2^n$ inputs, as numbers $\pm 1$."""
-    rows = np.arange(start, 2**n if stop is None else stop)
-    return 1.0 - 2.0 * (rows[:, None] >> np.arange(n) & 1)
-
-
-def subset_sizes(n: int) -> np.ndarray:
-    """The number of ones of each mask below 2**n, which is the degree of its character."""
-    sizes = np.zeros(1, dtype=np.int64)
-    for _ in range(n):
-        sizes = np.concatenate([sizes, sizes + 1])
-    return sizes
-
-
 def table_bits(owner: str, size: int, n: int | None = None) -> int:
     """The number of bits of a table, refused if its size is no power of two, or not that of `n`."""
     bits = size.bit_length() - 1

@@ -3,7 +3,6 @@
 from elegans.theory.markov import frequencies as frequencies
 from elegans.theory.markov import induction as induction
 from elegans.theory.markov.bayes_predictor import bayes as bayes
-from elegans.theory.markov.levels import Level as Level
 from elegans.theory.markov.levels import Levels as Levels
 from elegans.theory.markov.levels import expected_loss as expected_loss
 from elegans.theory.markov.levels import known_sequences as known_sequences

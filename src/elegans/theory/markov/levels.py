@@ -16,37 +16,22 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from elegans.statistics import Interval, normal_mean
 from elegans.tasks.markov.chains import KnownSequences
 from elegans.tasks.markov.priors import Dirichlet
 from elegans.theory.markov.bayes_predictor import bayes
 from elegans.theory.markov.strategies import predict
 
 SEQUENCES = 4096
-NORMAL = 1.96  # standard errors on either side hold the mean in 95 of 100 cases
-
-
-class Level(NamedTuple):
-    """A mean over sequences and its 95% interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, values: Float[Array, " size"]) -> "Level":
-        """The mean of independent values."""
-        numbers = np.asarray(values, np.float64)
-        mean, error = numbers.mean(), numbers.std(ddof=1) / np.sqrt(numbers.size)
-        return cls(float(mean), float(mean - NORMAL * error), float(mean + NORMAL * error))
 
 
 class Levels(NamedTuple):
     """A predictor's expected losses, in nats: cross-entropy, and KL from the truth."""
 
-    loss: Level
-    loss_at_end: Level
-    divergence: Level
-    divergence_at_end: Level
+    loss: Interval
+    loss_at_end: Interval
+    divergence: Interval
+    divergence_at_end: Interval
 
 
 Predictor = Callable[[Int[Array, "size length"]], Float[Array, "size length states"]]
@@ -77,7 +62,8 @@ def known_sequences(task: Any, key: PRNGKeyArray, size: int) -> KnownSequences:
 
 def levels_of(probabilities: Float[Array, "size length states"], known: KnownSequences) -> Levels:
     """The losses of given predictions, as means over sequences."""
-    return Levels(*(Level.of(values) for values in _losses(probabilities, known)))
+    means = (normal_mean(np.asarray(v, np.float64)) for v in _losses(probabilities, known))
+    return Levels(*means)
 
 
 @jax.jit

@@ -24,7 +24,7 @@ import numpy as np
 from jaxtyping import Float, Num
 
 from elegans import checks
-from elegans.theory.boolean.transforms import cube
+from elegans.cube import drawn_signs, signs
 
 Real = float | int
 ENUMERATED_MAX = 22
@@ -88,9 +88,9 @@ def membership(
         if x is not None:
             rows: np.ndarray = x[start:stop].astype(np.float64)
         elif exact:
-            rows = cube(n, start, stop)
+            rows = signs(n, start, stop)
         else:
-            rows = 1.0 - 2.0 * generator.integers(0, 2, (stop - start, n))
+            rows = drawn_signs(generator, stop - start, n)
         most = max(most, int(active(weight, bias, rows).max()))
     scale = float(np.abs(outer).max())
     return Membership(

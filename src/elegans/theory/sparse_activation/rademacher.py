@@ -12,7 +12,8 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.statistics import Estimate, mean_estimate
+from elegans.cube import signs as cube_signs
+from elegans.statistics import Interval, normal_mean
 
 Real = float | int
 ASCENT = 20  # steps; each is the maximum over directions for the neurons' present active sets
@@ -80,7 +81,7 @@ def rademacher_lower(
     draws: int = 20,
     confidence: float = 0.99,
     seed: int = 0,
-) -> Estimate:
+) -> Interval:
     """A lower estimate of the complexity on the inputs `x`, over `draws` of the signs.
 
     The mean over all signs of what `correlated_network` reaches is a lower bound; the interval is
@@ -94,7 +95,7 @@ def rademacher_lower(
             x, signs, s, k, W, B, seed=int(generator.integers(2**31))
         )
         found.append(float(signs @ (np.maximum(x @ weight + bias, 0) @ outer)) / len(x))
-    return mean_estimate(np.array(found), confidence)
+    return normal_mean(np.array(found), confidence)
 
 
 def correlated_network(
@@ -150,7 +151,7 @@ def gated_part(
         v, outer[j] = best_direction(x[mine, b:], signs[mine], generator)
         reach = float((x[~mine, b:] @ v).max(initial=0.0))
         gamma = reach / 2 * (1 + 1e-9)  # silent on all other addresses
-        pattern = 1.0 - 2.0 * (j >> np.arange(b) & 1)
+        pattern = cube_signs(b, j, j + 1)[0]
         scale = W / math.sqrt(float(v @ v) + gamma**2 * b) if v.any() else 0.0
         if gamma * b * scale > B:
             scale = B / (gamma * b)
