@@ -21,3 +21,23 @@ def cheap_compilation():
     jax.config.update("jax_disable_most_optimizations", True)
     yield
     jax.config.update("jax_disable_most_optimizations", False)
+
+
+@pytest.fixture
+def experiment():
+    """A run of some 10 ms; `training.steps` can be varied without compiling."""
+    import elegans as el
+
+    return el.Experiment(
+        el.tasks.Parity(n=6, k=2),
+        el.models.MLP(width=4),
+        el.Training(
+            samples=50,
+            steps=300,
+            batch=8,
+            evaluate_every=100,
+            test_samples=200,
+            weight_decay=0.01,
+            stop=el.Stop(test_error=0.0),
+        ),
+    )

@@ -25,7 +25,10 @@ from typing import Any, TypeVar, dataclass_transform
 import jax
 from jaxtyping import Array, Float, Int
 
+from elegans.compilation import keep_programs
 from elegans.fingerprint import fingerprint, is_of_package
+
+keep_programs()  # here, because whatever of this package computes with JAX imports this module
 
 Number = float | int | Float[Array, "..."]  # traced under `jit`, stacked under `vmap`
 Count = int | Int[Array, "..."]

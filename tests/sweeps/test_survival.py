@@ -55,8 +55,8 @@ def whole(tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "whole.db"
     names = {"sys": None}
     script = DRIVER.replace("sys.argv[1]", "path").replace("int(sys.argv[2])", "0")
-    exec(compile(script.replace("progress=True", "progress=False"), "driver", "exec"),
-         {**names, "path": path})  # fmt: skip
+    script = script.replace("progress=True", "progress=False")
+    exec(compile(script, "driver", "exec"), {**names, "path": path})
     return path
 
 

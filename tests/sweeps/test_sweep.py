@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 import elegans as el
+from elegans.runs import METRICS
 from elegans.sweeps.driver import SweepError
-from elegans.sweeps.executors import InProcess
-from elegans.sweeps.sweep import COLUMNS
+from elegans.sweeps.executors.in_process import InProcess
 
-RESULTS = [name for name in COLUMNS if name != "seconds"]
+RESULTS = ["status", *(name for name in METRICS if name != "seconds")]
 
 
 def numbers(table):
@@ -21,12 +21,14 @@ def curves(store):
     return [store.history(run) for run in store.table()["run"]]
 
 
-def test_the_table_has_the_axes_the_seed_and_what_came_out_in_the_order_of_the_grid(sweep):
+def test_the_table_has_the_axes_the_seed_and_what_came_out_in_the_order_of_the_grid(
+    sweep, experiment
+):
     table = sweep.run(workers=0, progress=False)
-    assert list(table.columns) == ["training.learning_rate", "seed", *COLUMNS]
+    assert list(table.columns) == ["training.learning_rate", "seed", "status", *METRICS]
     assert list(table["training.learning_rate"]) == [0.05] * 4 + [0.2] * 4
     assert list(table["seed"]) == [0, 1, 2, 3] * 2
-    alone = el.run(sweep.experiment.varied({"training.learning_rate": 0.2}), seed=1)
+    alone = el.run(experiment.varied({"training.learning_rate": 0.2}), seed=1)
     assert [table[name][5] for name in RESULTS] == [getattr(alone, name) for name in RESULTS]
 
 
@@ -77,7 +79,9 @@ class Counter:
         self.notes.append(text)
 
 
-def test_what_is_stored_is_not_done_again_and_a_larger_grid_costs_what_is_new(sweep, tmp_path):
+def test_what_is_stored_is_not_done_again_and_a_larger_grid_costs_what_is_new(
+    sweep, experiment, tmp_path
+):
     first, second, larger = Counter(), Counter(), Counter()
     store = tmp_path / "grid.db"
     table = sweep.run(store=store, workers=0, progress=first)
@@ -85,18 +89,16 @@ def test_what_is_stored_is_not_done_again_and_a_larger_grid_costs_what_is_new(sw
     assert (len(first.rows), len(second.rows), second.stored) == (8, 0, 8)
     pd.testing.assert_frame_equal(table, again, check_exact=True)
     rates = {"training.learning_rate": [0.05, 0.1, 0.2]}
-    wider = el.Sweep(sweep.experiment, over=rates, seeds=range(5))
+    wider = el.Sweep(experiment, over=rates, seeds=range(5))
     table = wider.run(store=store, workers=0, progress=larger)
     assert (len(larger.rows), larger.stored, larger.total) == (15 - 8, 8, 15)
     assert len(table) == len(el.Store(store)) == 15
     assert list(el.Store(store).table()["seed"]) == [*range(5)] * 3
 
 
-def test_a_bad_cell_names_itself_before_anything_is_computed(experiment, tmp_path):
-    sweep = el.Sweep(experiment, over={"model.width": [4, 0]}, seeds=range(2))
+def test_a_bad_cell_names_itself_before_anything_is_computed(experiment):
     with pytest.raises(ValueError, match=r"Sweep, at model.width = 0: .*width"):
-        sweep.run(store=tmp_path / "grid.db", workers=0, progress=False)
-    assert not (tmp_path / "grid.db").exists()
+        el.Sweep(experiment, over={"model.width": [4, 0]}, seeds=range(2))
 
 
 def test_a_cell_that_appears_twice_is_done_once(experiment):
@@ -108,7 +110,7 @@ def test_a_cell_that_appears_twice_is_done_once(experiment):
 
 
 class Flaky(InProcess):
-    """An executor that breaks at its third task."""
+    """An executor that breaks at its third request."""
 
     tasks = 0
 

@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import jax
-import jax.random as jr
-
-from elegans import checks, protocols
+from elegans import protocols
 from elegans.experiments import plain
-from elegans.training.optimizers import matches, path_name
 from elegans.training.recipe import Training
 
 PARTS = ("task", "model", "training")
@@ -25,27 +21,7 @@ class Experiment:
     training: Training
 
     def __post_init__(self) -> None:
-        for name, method in {"task": "sample", "model": "apply"}.items():
-            part = getattr(self, name)
-            if isinstance(part, type) or not callable(getattr(part, method, None)):
-                raise TypeError(f"Experiment: {name} has a method {method}; got {part!r}.")
-        if not isinstance(self.training, Training):
-            raise TypeError(f"Experiment: training is a Training; got {self.training!r}.")
         protocols.check_experiment(self.task, self.model, self.training)
-        self._check_groups()
-
-    def _check_groups(self) -> None:
-        """Refuses a group of rates that matches no parameter."""
-        if not self.training.groups:
-            return
-        shapes = jax.eval_shape(lambda key: self.model.init_params(key, self.task), jr.key(0))
-        paths = [path_name(path) for path, _ in jax.tree_util.tree_flatten_with_path(shapes)[0]]
-        for group in self.training.groups:
-            if not any(matches(group.match, path) for path in paths):
-                raise ValueError(
-                    f"{checks.shown(group)}: match is the start of a parameter's path; "
-                    f"{checks.shown(self.model)} has {', '.join(paths)}."
-                )
 
     def to_json(self) -> str:
         """Everything, defaults written out."""

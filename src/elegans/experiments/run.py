@@ -13,17 +13,15 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
 from jaxtyping import PyTree
 
 from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.keys import keys_of
-from elegans.protocols import Probe
+from elegans.protocols import Probe, param_shapes, path_name
 from elegans.runs import Key, Run
 from elegans.training.loop import Job, train
-from elegans.training.optimizers import path_name
 
 LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
 # What a record does not depend on: pictures, commands, and what only reads or schedules runs.
@@ -77,12 +75,8 @@ def named(probes: Probes) -> dict[str, Probe]:
 
 
 def name_of(probe: Probe) -> str:
-    """A probe's own name: of a function, or of its class in lower case with underscores."""
-    name = getattr(probe, "__name__", None)
-    if name is not None:
-        return str(name)
-    cls = type(probe).__name__
-    return "".join(f"_{c.lower()}" if c.isupper() and i else c.lower() for i, c in enumerate(cls))
+    """A probe's own name: that of a function, or of a configuration's class."""
+    return str(getattr(probe, "__name__", type(probe).__name__))
 
 
 def stamped(finished: Run) -> Run:
@@ -117,9 +111,7 @@ def initial_of(experiment: Experiment, seed: int) -> PyTree:
 
 def params_of(experiment: Experiment, columns: Mapping[str, np.ndarray]) -> PyTree:
     """Parameters from arrays by dotted path."""
-    shapes = jax.eval_shape(
-        lambda key: experiment.model.init_params(key, experiment.task), jr.key(0)
-    )
+    shapes = param_shapes(experiment.model, experiment.task)
     paths, tree = jax.tree_util.tree_flatten_with_path(shapes)
     leaves = [jnp.asarray(columns[path_name(path)]) for path, _ in paths]
     return jax.tree.unflatten(tree, leaves)

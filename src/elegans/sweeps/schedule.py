@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
-import jax.random as jr
 
 from elegans.experiments.experiment import Experiment
+from elegans.protocols import param_shapes
 from elegans.training import program
-from elegans.training.loop import Job, train
+from elegans.training.loop import SCREEN_ROWS, TRAIN_ROWS, Job, train
 
 LOAD_SECONDS = 1.0
 FAIR_SHARE = 4  # a load takes at most this part of what is left for each worker
@@ -172,13 +172,15 @@ def _guess(experiment: Any, sizes: dict[Any, int]) -> float:
         return COMPUTATION_SECONDS
     task, model, training = experiment.task, experiment.model, experiment.training
     if (task, model) not in sizes:
-        shapes = jax.eval_shape(lambda key: model.init_params(key, task), jr.key(0))
+        shapes = param_shapes(model, task)
         parameters = sum(math.prod(leaf.shape) for leaf in jax.tree.leaves(shapes))
         sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
-    rows = program.rows_of(task, training)
-    steps = int(training.steps)
-    products = 6 * steps * rows.batch + 2 * rows.evaluations * rows.looked_at + 2 * rows.test
-    return (products * sizes[task, model] + steps * STEP_FLOPS) / FLOPS_PER_SECOND
+    steps, samples = int(training.steps), int(training.samples or 0)
+    batch = training.batch or samples
+    looked_at = min(int(training.test_samples), SCREEN_ROWS) + min(samples, TRAIN_ROWS)
+    evaluations = steps // training.interval + 1
+    rows = 6 * steps * batch + 2 * evaluations * looked_at + 2 * int(training.test_samples)
+    return (rows * sizes[task, model] + steps * STEP_FLOPS) / FLOPS_PER_SECOND
 
 
 class Estimate(NamedTuple):

@@ -44,8 +44,8 @@ def test_a_file_is_a_whole_sweep(write):
     np.testing.assert_allclose(sweep.over["training.learning_rate"], [0.01, 0.1, 1], rtol=1e-12)
     assert sweep.over["training.samples"] == [10, 32, 100, 316, 1000]
     assert all(isinstance(m, int) for m in sweep.over["training.samples"])
-    assert sweep.seeds == (0, 1, 2)
-    assert len(sweep.cells()) == 3 * 5 * 3
+    assert sweep.seeds == [0, 1, 2]
+    assert len(el.Sweep(*sweep)) == 3 * 5 * 3
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_a_file_is_a_whole_sweep(write):
         ("[over]", "[oven]", "no part 'oven'; did you mean 'over'"),
         ("log = [0.01, 1, 3]", "log = [0, 1, 3]", "first and last above 0"),
         ("log = [0.01, 1, 3]", "log = [1, 3]", r"log is \[first, last, how many\]"),
-        ("{log = [0.01, 1, 3]}", "0.1", "is a list of values or a range"),
+        ("{log = [0.01, 1, 3]}", "0.1", "is a list of values, labelled values, or a range"),
         ('"Parity"', '"Partiy"', "did you mean 'Parity'"),
-        ("n = 6", "n = ", "is no TOML"),
+        ("n = 6", "n = ", "is not valid TOML"),
         ("[experiment.task]", "[experimint.task]", "did you mean 'experiment'"),
     ],
 )
