@@ -129,17 +129,18 @@ def random_vector(init: str, n: int, generator: np.random.Generator) -> np.ndarr
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Random neurons of every kind, and paths."""
-    kinds = [
-        {"function": function, "init": init, "k": k}
+    gaps = [
+        (
+            {"function": function, "init": init, "k": k},
+            RandomGaps(n=settings.n, k=k, function=function, init=init),
+        )
         for function in FUNCTIONS
         for init in INITS
         for k in settings.ks
     ]
     path = SinusoidPath(n=settings.n, k=settings.path_k, steps=settings.steps, every=settings.every)
     return {
-        "gaps": Sweep.of(
-            [(kind, RandomGaps(n=settings.n, **kind)) for kind in kinds], seeds=settings.hundreds
-        ),
+        "gaps": Sweep.of(gaps, seeds=settings.hundreds),
         "paths": Sweep.of([({}, path)], seeds=settings.paths),
     }
 
@@ -191,7 +192,7 @@ def comparable(tables: Tables, function: str, figure: str) -> Claim:
     kinds = tables["kinds"]
     random = kinds[(kinds["function"] == function) & (kinds["init"] != "sign")]
     small = random[random["k"] <= SMALL_K]
-    worst = small.loc[small["reaches_majority"].idxmin()]
+    worst = small.iloc[int(small["reaches_majority"].argmin())]
     interval = Interval(*(float(worst[name]) for name in ("reaches_majority", "low", "high")))
     shares = "; ".join(
         f"k = {k}: {part['reaches_majority'].min():.0%} to {part['reaches_majority'].max():.0%}"

@@ -112,7 +112,7 @@ def rademacher_chart(tables: Tables) -> alt.FacetChart:
 
 
 def sensitivity(tables: Tables) -> Figure:
-    """Sensitivities against n: a row per measure, a column per k, a colour per number of neurons."""
+    """Sensitivities against n: a row per measure, a column per k, a colour per s."""
     sizes = tables["sizes"]
     ks = sorted(sizes["k"].unique())
     picture = look.figure(

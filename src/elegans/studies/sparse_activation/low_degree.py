@@ -175,8 +175,8 @@ def some_dense_networks_are_out_of_reach(tables: Tables) -> Claim:
     parity = bootstrap(at_top(tables, PARITY).to_numpy(), np.mean)
     return Claim(
         text=(
-            "Sparsely activated networks are learned for the most part at a degree at which a dense "
-            "network of the same size is out of reach"
+            "Sparsely activated networks are learned for the most part at a degree at which a "
+            "dense network of the same size is out of reach"
         ),
         source=f"{SOURCE}, introduction: dense networks simulate parities on min(n, s) bits",
         measured=(

@@ -74,7 +74,7 @@ class Sensitivities:
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every size with every seed."""
-    points = [
+    points: list[tuple[dict[str, Any], Sensitivities]] = [
         ({}, Sensitivities(n=n, b=b, k=k, rho=settings.rho))
         for n in settings.ns
         for b in settings.bs
