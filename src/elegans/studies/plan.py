@@ -14,24 +14,29 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from elegans.report.result import Claim, Result, Tables, plain
 from elegans.runs import Runs
 
-if TYPE_CHECKING:
-    from elegans.studies.study import Check, KnownFailure, Study
-
 Sweeps = Mapping[str, Any]  # from names to sweeps
+Check = Callable[[Tables], Claim]
 LIBRARIES = ("jax", "numpy", "pandas", "scipy")
 PRESENTATION = ("figures", "charts", "captions", "formats", "shown")
+
+
+class KnownFailure(NamedTuple):
+    """Why a claim fails, and at which scales; None is all."""
+
+    reason: str
+    scales: tuple[str, ...] | None
 
 
 @dataclass(frozen=True)
 class Plan:
     """A study at a scale, ready to run: its first sweeps, and the generator of later ones."""
 
-    study: "Study"
+    study: Any  # a `Study`, whose module imports this one
     scale: str
     settings: Any
     first: Sweeps
@@ -55,8 +60,9 @@ class Plan:
                 lambda sweeps: complete(sweeps, store=place, **options)
             )
             notes += failures(runs)
-            tables = {name: each.table for name, each in runs.items() if len(each)}
-            tables |= study.tables(self.settings, runs)
+            tables = dict(study.tables(self.settings, runs))
+            # The runs are saved too, unless the study has a table of that name.
+            tables |= {n: each.table for n, each in runs.items() if n not in tables and len(each)}
         facts = study.facts(self.settings, Tables(tables)) if study.facts else {}
         typed = Tables(tables, plain(facts, f"the facts of {study.name}"))
         result = Result(
@@ -91,7 +97,7 @@ class Plan:
             for name in sweeps:
                 if name in runs:
                     raise ValueError(f"Study {self.study.name!r} has two sweeps named {name!r}.")
-            finished = complete(sweeps)
+            finished = complete(sweeps) if sweeps else {}
             structures |= structures_of(sweeps)
             runs |= finished
             try:
@@ -100,10 +106,10 @@ class Plan:
                 sweeps = None
         return runs, len(structures)
 
-    def _checked(self, claim: "Check", tables: Tables) -> Claim:
+    def _checked(self, claim: Check, tables: Tables) -> Claim:
         """The claim on these tables, marked if it is known to fail at this scale."""
         outcome = claim(tables)
-        failure: "KnownFailure | None" = getattr(claim, "known_failure", None)
+        failure: KnownFailure | None = getattr(claim, "known_failure", None)
         if failure is None or (failure.scales is not None and self.scale not in failure.scales):
             return outcome
         return dataclasses.replace(outcome, known_failure=failure.reason)

@@ -28,11 +28,10 @@ import pandas as pd
 
 from elegans import checks
 from elegans.report import bundle
-from elegans.report.result import Claim, Result, Tables
+from elegans.report.result import Result, Tables
 from elegans.runs import Runs
-from elegans.studies.plan import Plan, Sweeps
+from elegans.studies.plan import Check, KnownFailure, Plan, Sweeps
 
-Check = Callable[[Tables], Claim]
 CheckType = TypeVar("CheckType", bound=Check)
 Names = Mapping[str, str]
 
@@ -42,13 +41,6 @@ class Scale(NamedTuple):
 
     settings: Any
     minutes: float | int
-
-
-class KnownFailure(NamedTuple):
-    """Why a claim fails, and at which scales; None is all."""
-
-    reason: str
-    scales: tuple[str, ...] | None
 
 
 def known_failure(

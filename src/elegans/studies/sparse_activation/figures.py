@@ -83,7 +83,7 @@ def rademacher(tables: Tables) -> Figure:
         axes.set(xlabel="neurons s", ylabel="complexity")
         axes.set_xticks(part["s"], [str(s) for s in part["s"]])
         axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.legend()
+    picture.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return picture
 
 
