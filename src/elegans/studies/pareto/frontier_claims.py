@@ -140,8 +140,9 @@ def fewer_samples_take_longer(tables: Tables) -> Claim:
     )
     if not len(pairs):
         measured = "no width learns from two values of m in at least half of its runs"
-        return Claim(text=text, source=f"{SOURCE} (4)", measured=measured, against=against,
-                     holds=False)
+        return Claim(
+            text=text, source=f"{SOURCE} (4)", measured=measured, against=against, holds=False
+        )
     interval = bootstrap_clustered(pairs, lambda part: (part["edge"] > part["largest"]).mean())
     ratio = (pairs["edge"] / pairs["largest"]).median()
     return Claim(
