@@ -1,0 +1,236 @@
+r"""The maximum margin of a finite group, as the value of a matrix game.
+
+Quadratic networks of two embeddings, $f(a, b)[c] = \sum_i (u_i[a] + v_i[b])^2 w_i[c]$, under
+$\|\theta\|_{2,3} = 1$ on all pairs of $G$. With $S$ over non-trivial real irreducible
+representations, of dimension $D_S$, and $C$ over non-trivial classes joined with their inverses,
+
+$$\gamma^* = \frac{2}{(3|G|)^{3/2}} \operatorname{val}(M), \qquad
+M[S, C] = \frac{D_S - \chi_S(C)}{D_S^{3/2}}.$$
+
+*At least:* the neurons $(S_{ij}, \pm S_{jk}, \pm S_{ik})$ of `constructions.max_margin`, with
+shares $n_S$ of $\|\theta\|^3$, compute $\frac{2}{(3|G|)^{3/2}} \sum_S n_S D_S^{-3/2} \chi_S(a b
+c^{-1})$, whose smallest margin is that of the game's $\min_C (nM)_C$.
+
+*At most:* let a wrong label $c$ weigh $\tau(a b c^{-1})$, $\tau$ a class function with $\tau(g) =
+\tau(g^{-1})$ that sums to one. The mean weighted margin of a neuron is a trilinear form in $(u, v,
+w)$ that is zero between different representations, because $\sum_g \tau(g) S(g)$ is then a real
+scalar; in one block, a matrix algebra over $\mathbb{R}$, $\mathbb{C}$ or $\mathbb{H}$, $\|AB\|_F
+\le \|A\|_F \|B\|_F$ makes it at most $\frac{2}{(3|G|)^{3/2}} \sum_C |C| \tau_C M[S, C]$ for a
+unit neuron. The largest of these, $B(\tau)$, bounds the margin of every network.
+
+The thesis has this for groups whose representations are all real (D.9.2), as a search over subsets
+of the character table; those are the kernels of the game, which has a solution for every group.
+"""
+
+import functools
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from scipy.optimize import linprog
+
+from elegans.tasks.groups import FiniteGroup
+from elegans.theory.groups.characters import (
+    RealCharacterTable,
+    inverse_closed_classes,
+    real_character_table,
+)
+
+SHARE_TOLERANCE = 1e-7  # shares below it on the whole optimal face count as zero
+SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+@dataclass(frozen=True, eq=False)
+class MaximumMargin:
+    r"""The solution of the game.
+
+    Representations are numbered as in `irreducibles`, classes as in `real_character_table`; the
+    trivial representation and the identity are among them, with share and weight zero.
+
+    Attributes:
+        value: The maximum normalised margin $\gamma^*$.
+        bound: $B(\tau)$, which equals the value up to rounding.
+        shares: One optimal share of $\|\theta\|^3$ per representation.
+        tau: The weight of a wrong label, per element of each class: $\sum_C |C| \tau_C = 1$.
+        low, high: The smallest and largest share of each representation among all optimal ones.
+        labels: The name of each representation.
+        classes: The name of each class.
+    """
+
+    value: float
+    bound: float
+    shares: Float[np.ndarray, " reps"]
+    tau: Float[np.ndarray, " classes"]
+    low: Float[np.ndarray, " reps"]
+    high: Float[np.ndarray, " reps"]
+    labels: tuple[str, ...]
+    classes: tuple[str, ...]
+
+    @property
+    def required(self) -> tuple[int, ...]:
+        """Representations that every network of maximum margin uses."""
+        return tuple(int(i) for i in np.flatnonzero(self.low > SHARE_TOLERANCE))
+
+    @property
+    def never(self) -> tuple[int, ...]:
+        """Representations that no network of maximum margin uses; the trivial one is among them."""
+        return tuple(int(i) for i in np.flatnonzero(self.high <= SHARE_TOLERANCE))
+
+    @property
+    def optional(self) -> tuple[int, ...]:
+        """Representations that some networks of maximum margin use, and others do not."""
+        return tuple(sorted(set(range(len(self.low))) - {*self.required, *self.never}))
+
+
+def margin_unit(group: FiniteGroup) -> float:
+    r"""The factor $2 / (3|G|)^{3/2}$ between the game's payoff and a margin."""
+    return float(2 / (3 * group.order) ** 1.5)
+
+
+def payoff(table: RealCharacterTable) -> Float[np.ndarray, "reps classes"]:
+    r"""The matrix $(D - \chi(C)) / D^{3/2}$, without the trivial representation and class."""
+    d = table.values[1:, :1]
+    return (d - table.values[1:, 1:]) / d**1.5
+
+
+@functools.lru_cache(maxsize=64)
+def maximum_margin(group: FiniteGroup) -> MaximumMargin:
+    """The maximum margin, its norm shares and label weights, for any finite group.
+
+    Characters alone are needed: symmetric groups are solved without their table.
+    """
+    table = real_character_table(group)
+    game = payoff(table)
+    shares, weights = equilibrium(game)
+    low, high = optimal_range(game, shares, weights)
+    unit = margin_unit(group)
+    zero = np.zeros(1)
+    return MaximumMargin(
+        value=unit * float((shares @ game).min()),
+        bound=unit * float((game @ weights).max()),
+        shares=np.concatenate([zero, shares]),
+        tau=np.concatenate([zero, weights / table.sizes[1:]]),
+        low=np.concatenate([zero, low]),
+        high=np.concatenate([zero, high]),
+        labels=table.labels,
+        classes=table.classes,
+    )
+
+
+def equilibrium(
+    game: Float[np.ndarray, "rows columns"],
+) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " columns"]]:
+    """Optimal mixtures of the rows (maximising) and columns (minimising) of a matrix game.
+
+    One linear program: the largest v with a mixture of rows worth at least v in every column. Its
+    dual variables are the mixture of columns.
+    """
+    rows, columns = game.shape
+    solution = linprog(
+        c=np.append(np.zeros(rows), -1.0),
+        A_ub=np.column_stack([-game.T, np.ones(columns)]),
+        b_ub=np.zeros(columns),
+        A_eq=np.append(np.ones(rows), 0.0)[None, :],
+        b_eq=[1.0],
+        bounds=[*[(0, None)] * rows, (None, None)],
+        method="highs",
+        options=SOLVER,
+    )
+    assert solution.success, solution.message  # every matrix game has a solution
+    mixture = np.clip(solution.x[:rows], 0, None)
+    weights = np.clip(-solution.ineqlin.marginals, 0, None)
+    return _polished(game, mixture / mixture.sum(), weights / weights.sum())
+
+
+def _polished(
+    game: Float[np.ndarray, "rows columns"],
+    mixture: Float[np.ndarray, " rows"],
+    weights: Float[np.ndarray, " columns"],
+) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " columns"]]:
+    """The same mixtures, solved again on their supports where that narrows the gap to zero."""
+    rows, columns = mixture > SHARE_TOLERANCE, weights > SHARE_TOLERANCE
+    candidates = [(mixture, weights)]
+    if rows.sum() == columns.sum():
+        kernel = game[np.ix_(rows, columns)]
+        if np.linalg.cond(kernel) < 1e8:
+            exact_rows, exact_columns = np.zeros_like(mixture), np.zeros_like(weights)
+            exact_rows[rows] = np.linalg.solve(kernel.T, np.ones(int(rows.sum())))
+            exact_columns[columns] = np.linalg.solve(kernel, np.ones(int(rows.sum())))
+            if exact_rows.min() >= 0 and exact_columns.min() >= 0:
+                exact = exact_rows / exact_rows.sum(), exact_columns / exact_columns.sum()
+                candidates.append(exact)
+    gaps = [float((game @ y).max() - (x @ game).min()) for x, y in candidates]
+    return candidates[int(np.argmin(gaps))]
+
+
+def optimal_range(
+    game: Float[np.ndarray, "rows columns"],
+    mixture: Float[np.ndarray, " rows"],
+    weights: Float[np.ndarray, " columns"],
+) -> tuple[Float[np.ndarray, " rows"], Float[np.ndarray, " rows"]]:
+    """The smallest and largest share of each row over all optimal mixtures.
+
+    By complementary slackness optimal mixtures live on the rows that are best replies to the
+    weights, and are worth exactly the value in every column that has weight. If those equations
+    have one solution there is nothing to search; otherwise two linear programs per row.
+    """
+    value = float((mixture @ game).min())
+    best = game @ weights > value - SHARE_TOLERANCE
+    weighted = weights > SHARE_TOLERANCE
+    low, high = mixture.copy(), mixture.copy()
+    if np.linalg.matrix_rank(game[np.ix_(best, weighted)], tol=1e-8) == best.sum():
+        return low, high
+    count = int(best.sum())
+    equations = np.vstack([game[np.ix_(best, weighted)].T, np.ones(count)])
+    for i, sign in itertools.product(range(count), (1.0, -1.0)):
+        solution = linprog(
+            c=sign * np.eye(count)[i],
+            A_ub=-game[np.ix_(best, ~weighted)].T,
+            b_ub=np.full(int((~weighted).sum()), -value + 1e-10),
+            A_eq=equations,
+            b_eq=np.append(np.full(int(weighted.sum()), value), 1.0),
+            method="highs",
+            options={**SOLVER, "primal_feasibility_tolerance": 1e-9},
+        )
+        assert solution.success, solution.message  # `mixture` is feasible
+        (low if sign > 0 else high)[np.flatnonzero(best)[i]] = sign * solution.fun
+    return low, high
+
+
+def single_neuron_bound(group: FiniteGroup, tau: Float[np.ndarray, " classes"]) -> float:
+    r"""$B(\tau)$: the largest mean weighted margin of a unit neuron, which bounds every margin.
+
+    Args:
+        group: Any finite group.
+        tau: The weight of a wrong label $c$ by the class of $a b c^{-1}$, per element; classes as
+            in `real_character_table`.
+    """
+    table = real_character_table(group)
+    check_weights(group, tau)
+    weights = tau[1:] * table.sizes[1:]
+    return margin_unit(group) * float((payoff(table) @ weights).max())
+
+
+def check_weights(group: FiniteGroup, tau: Float[np.ndarray, " classes"]) -> None:
+    """Refuses label weights that are not a distribution on the elements other than e."""
+    sizes = real_character_table(group).sizes
+    if tau.shape != sizes.shape:
+        raise ValueError(
+            f"tau: {group} has {len(sizes)} classes joined with their inverses, each with one "
+            f"weight; got {tau.shape}. Weights that are no function of these have no closed bound."
+        )
+    total = float(tau @ sizes)
+    if tau[0] != 0 or tau.min() < 0 or not np.isclose(total, 1.0, rtol=0, atol=1e-9):
+        raise ValueError(
+            "tau: weights are at least 0, zero at the identity (class 0), and sum to 1 over "
+            f"elements; got {tau[0]} at the identity, least {tau.min()}, sum {total}."
+        )
+
+
+def element_weights(
+    group: FiniteGroup, tau: Float[np.ndarray, " classes"]
+) -> Float[np.ndarray, " n"]:
+    """The weight of each element of the group, from the weights of classes."""
+    check_weights(group, tau)
+    return tau[inverse_closed_classes(group)]
