@@ -34,8 +34,28 @@ class Cyclic(FiniteGroup):
         return (i[:, None] + i[None, :]) % self.p
 
 
+class PermutationGroup(FiniteGroup):
+    """What groups of permutations share: products and names from the values of each element."""
+
+    def permutations(self) -> np.ndarray:
+        """Every element as the row of its values."""
+        raise TypeError(f"{type(self).__name__} has no permutations.")
+
+    def products(self) -> Table:
+        """Compositions of functions."""
+        rows = self.permutations()
+        k = rows.shape[1]
+        digits = k ** np.arange(k)[::-1]  # a permutation as a number in base k keeps the order
+        codes = rows @ digits
+        return np.stack([np.searchsorted(codes, row[rows] @ digits) for row in rows])
+
+    def element_names(self) -> tuple[str, ...]:
+        """The values of each permutation, as in "1 2 0"."""
+        return tuple(" ".join(map(str, row)) for row in self.permutations())
+
+
 @configuration
-class Symmetric(FiniteGroup):
+class Symmetric(PermutationGroup):
     """All permutations of `k` points, in lexicographic order."""
 
     k: int
@@ -53,17 +73,9 @@ class Symmetric(FiniteGroup):
         self.check_order()
         return np.array(list(itertools.permutations(range(self.k))), dtype=np.int64)
 
-    def products(self) -> Table:
-        """Compositions of functions."""
-        return compositions(self.permutations())
-
-    def element_names(self) -> tuple[str, ...]:
-        """The values of each permutation, as in "1 0 2"."""
-        return tuple(" ".join(map(str, row)) for row in self.permutations())
-
 
 @configuration
-class Alternating(FiniteGroup):
+class Alternating(PermutationGroup):
     """The even permutations of `k` points, in lexicographic order."""
 
     k: int
@@ -80,18 +92,9 @@ class Alternating(FiniteGroup):
         """Every element as the row of its values."""
         self.check_order()
         rows = np.array(list(itertools.permutations(range(self.k))), dtype=np.int64)
-        inversions = sum(
-            rows[:, i] > rows[:, j] for i, j in itertools.combinations(range(self.k), 2)
-        )
-        return rows[np.asarray(inversions) % 2 == 0]
-
-    def products(self) -> Table:
-        """Compositions of functions."""
-        return compositions(self.permutations())
-
-    def element_names(self) -> tuple[str, ...]:
-        """The values of each permutation, as in "1 2 0"."""
-        return tuple(" ".join(map(str, row)) for row in self.permutations())
+        pairs = itertools.combinations(range(self.k), 2)
+        inversions = np.sum([rows[:, i] > rows[:, j] for i, j in pairs], axis=0)
+        return rows[inversions % 2 == 0]
 
 
 @configuration
@@ -201,14 +204,6 @@ class Product(FiniteGroup):
     def element_names(self) -> tuple[str, ...]:
         """Pairs of names."""
         return tuple(f"({a}, {b})" for a in self.left.elements for b in self.right.elements)
-
-
-def compositions(rows: np.ndarray) -> Table:
-    """The number of each product of two permutations among the sorted `rows`."""
-    k = rows.shape[1]
-    digits = k ** np.arange(k)[::-1]  # a permutation as a number in base k keeps the order
-    codes = rows @ digits
-    return np.stack([np.searchsorted(codes, row[rows] @ digits) for row in rows])
 
 
 def twisted(k: int, offset: int) -> Table:

@@ -1,9 +1,7 @@
 r"""Conjugacy classes and character tables, complex and real.
 
-Characters of a group with a table are the joint eigenvectors of convolution by class functions. A
-random class function with $f(g^{-1}) = \overline{f(g)}$ makes that operator Hermitian, and its
-eigenvectors, scaled, are the rows of the table. Symmetric and cyclic groups have closed forms, and
-the table of a product is the tensor product.
+Symmetric and cyclic groups have closed forms, the table of a product is the tensor product, and
+that of any other group comes from its `class_algebra`.
 
 A real irreducible representation $S$ is a complex one that is realisable over the reals ("real",
 commutant $\mathbb{R}$, $t = 1$), the sum of one and its conjugate ("complex", $t = 2$), or twice a
@@ -19,12 +17,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Inexact, Int
 
 from elegans.tasks.groups import Cyclic, FiniteGroup, Product, Symmetric
-from elegans.theory.groups import symmetric
+from elegans.theory.groups import class_algebra, symmetric
 
 Labels = tuple[str, ...]
 TYPES = {1: "real", 2: "complex", 4: "quaternionic"}
-TOLERANCE = 1e-9  # characters are computed to about 1e-12
-DRAWS = 24  # of a random class function; the one with the best separated eigenvalues is used
+TOLERANCE = class_algebra.TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +92,7 @@ def conjugacy_classes(group: FiniteGroup) -> Int[np.ndarray, " n"]:
         columns = {cycles: i for i, cycles in enumerate(_cycle_types(group.k))}
         rows = group.permutations().tolist()
         return np.array([columns[symmetric.cycle_type(tuple(row))] for row in rows])
-    return _classes(group)
+    return class_algebra.classes(group).numbers
 
 
 def inverse_closed_classes(group: FiniteGroup) -> Int[np.ndarray, " n"]:
@@ -178,7 +175,7 @@ def _symmetric_table(k: int) -> CharacterTable:
 
 def _cyclic_table(p: int) -> CharacterTable:
     j = np.arange(p)
-    values = integers_made_exact(np.exp(2j * np.pi * (np.outer(j, j) % p) / p))
+    values = class_algebra.integers_made_exact(np.exp(2j * np.pi * (np.outer(j, j) % p) / p))
     return CharacterTable(
         values=values,
         sizes=np.ones(p, dtype=np.int64),
@@ -198,65 +195,24 @@ def _tensor_product(left: CharacterTable, right: CharacterTable) -> CharacterTab
     )
 
 
-@functools.lru_cache(maxsize=64)
-def _classes(group: FiniteGroup) -> Int[np.ndarray, " n"]:
-    """Classes by their definition: element $x$ together with every $g x g^{-1}$."""
-    table, inverses = group.table, group.inverses
-    numbers = np.full(group.order, -1)
-    for x in range(group.order):
-        if numbers[x] < 0:
-            numbers[table[table[:, x], inverses]] = numbers.max() + 1
-    return numbers
-
-
 def _numerical_table(group: FiniteGroup) -> CharacterTable:
-    """The table by the eigenvectors of convolution with a random class function."""
-    numbers = _classes(group)
-    sizes = np.bincount(numbers)
-    first = np.array([int(np.argmax(numbers == c)) for c in range(len(sizes))])
-    values = integers_made_exact(_eigenvectors(group, numbers, sizes, first))
-    dimensions = np.rint(values[:, 0].real)
+    """The table from the class algebra, sorted: trivial first, then by dimension and values."""
+    numbers, first, sizes = class_algebra.classes(group)
+    values = class_algebra.integers_made_exact(class_algebra.characters(group))
     trivial = np.abs(values - 1).max(axis=1) < TOLERANCE
     rounded = np.round(values, 6)  # noise must not decide the order
+    dimensions = np.rint(values[:, 0].real)
     keys = (*(-rounded.imag.T[::-1]), *(-rounded.real.T[::-1]), dimensions, ~trivial)
     values = values[np.lexsort(keys)]
     squares = numbers[group.table[first, first]]
-    indicators = np.rint((values[:, squares] @ sizes / group.order).real).astype(np.int64)
-    dimensions = np.rint(values[:, 0].real).astype(np.int64)
     names = group.elements
     return CharacterTable(
-        values=values.real if np.isrealobj(values) or not values.imag.any() else values,
+        values=values,
         sizes=sizes,
-        indicators=indicators,
-        labels=_numbered(dimensions),
+        indicators=np.rint((values[:, squares] @ sizes / group.order).real).astype(np.int64),
+        labels=_numbered(np.rint(values[:, 0].real).astype(np.int64)),
         classes=tuple(names[i] for i in first),
     )
-
-
-def _eigenvectors(
-    group: FiniteGroup,
-    numbers: Int[np.ndarray, " n"],
-    sizes: Int[np.ndarray, " classes"],
-    first: Int[np.ndarray, " classes"],
-) -> Inexact[np.ndarray, "classes classes"]:
-    """Characters as rows, unordered; of several draws, the best separated one."""
-    rng = np.random.default_rng(0)
-    quotients = group.table[first][:, group.inverses]  # x y^-1, x one element per class
-    indicator = np.eye(len(sizes))[numbers]
-    inverse = numbers[group.inverses[first]]  # the class of the inverses
-    scale = np.sqrt(sizes)
-    best, vectors = -1.0, np.empty(0)
-    for _ in range(DRAWS):
-        f = rng.standard_normal(len(sizes)) + 1j * rng.standard_normal(len(sizes))
-        f = f + f[inverse].conj()
-        # In the orthonormal basis 1_C / sqrt|C| of class functions.
-        operator = (f[numbers][quotients] @ indicator) * scale[:, None] / scale[None, :]
-        eigenvalues, candidates = np.linalg.eigh((operator + operator.conj().T) / 2)
-        gap = np.diff(eigenvalues).min() / np.ptp(eigenvalues)
-        if gap > best:
-            best, vectors = float(gap), candidates
-    values = vectors.T / scale
-    return values * (np.sqrt(group.order) * values[:, :1].conj() / np.abs(values[:, :1]))
 
 
 def _numbered(dimensions: Int[np.ndarray, " characters"]) -> Labels:
@@ -271,11 +227,3 @@ def _numbered(dimensions: Int[np.ndarray, " characters"]) -> Labels:
 def _letters(i: int) -> str:
     """a, b, ..., z, aa, ab, ..."""
     return ("" if i < 26 else _letters(i // 26 - 1)) + chr(ord("a") + i % 26)
-
-
-def integers_made_exact(values: Inexact[np.ndarray, "k k"]) -> Inexact[np.ndarray, "k k"]:
-    """The values with real and imaginary parts that are integers up to rounding made so."""
-    parts = np.stack([values.real, values.imag])
-    nearest = np.rint(parts)
-    parts = np.where(np.abs(parts - nearest) < TOLERANCE, nearest + 0.0, parts)
-    return parts[0] + 1j * parts[1] if parts[1].any() else parts[0]
