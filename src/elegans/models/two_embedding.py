@@ -12,7 +12,7 @@ $i$. Only operators of arrays are used: NumPy parameters in float64 give predict
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import jax.numpy as jnp
 import jax.random as jr
@@ -28,6 +28,7 @@ Vector = Float[Array, " n"] | Float[np.ndarray, " n"]
 HOMOGENEITY = {"square": 3, "relu": 2}
 
 
+@runtime_checkable
 class PairTask(Protocol):
     """What a network of two embeddings reads: pairs of numbers below `classes`."""
 
@@ -36,6 +37,7 @@ class PairTask(Protocol):
         """The number of elements."""
 
 
+@runtime_checkable
 class VectorTask(Protocol):
     """What a network of powers reads: vectors of length `features`."""
 

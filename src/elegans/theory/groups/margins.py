@@ -16,7 +16,7 @@ are evaluated in NumPy, in their precision: certificates want float64.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -31,21 +31,19 @@ from elegans.theory.groups.game import (
 )
 
 
+@runtime_checkable
 class HomogeneousModel(Protocol):
-    """What margins need of a model.
+    """What margins need of a model, which also names its `homogeneity`.
 
     `neurons(params)`, one row per neuron with all of its weights, and `apply_population(params)`
     are used where they exist.
     """
 
-    @property
-    def homogeneity(self) -> int:
-        """The degree in which predictions grow with the parameters."""
-
     def apply(self, params: Any, x: Any) -> Any:
         """The prediction at one example."""
 
 
+@runtime_checkable
 class Population(Protocol):
     """What margins need of a task."""
 
@@ -166,7 +164,7 @@ def certificate(
     if degree_of(model) != 3:
         raise ValueError(
             f"certificate: the bound is for quadratic networks, homogeneous of degree 3; "
-            f"got {model}, of degree {model.homogeneity}."
+            f"got {model}, of degree {degree_of(model)}."
         )
     leaves, n = jax.tree.leaves(params), task.group.order
     if any(n not in leaf.shape for leaf in leaves):

@@ -22,7 +22,7 @@ from elegans.tasks.groups import Cyclic, FiniteGroup, Symmetric
 from elegans.theory.groups import symmetric
 from elegans.theory.groups.characters import TYPES, inverse_closed_classes, real_character_table
 
-DRAWS = 8  # of a random symmetric matrix; the one with the best separated eigenvalues is used
+DRAWS = 8  # at most, of a random symmetric matrix
 MIN_GAP = 1e-6  # between eigenvalues, relative to their range; eigenspaces are exact to eps / gap
 
 
@@ -68,7 +68,7 @@ class Representation:
 
     def power(self, vectors: Float[np.ndarray, "n *batch"]) -> Float[np.ndarray, "*batch"]:
         """The squared norm of the projection of each vector (axis 0 is the group)."""
-        return np.sum(np.tensordot(self.frame.T, vectors, axes=1) ** 2, axis=0)
+        return np.asarray(np.sum(np.tensordot(self.frame.T, vectors, axes=1) ** 2, axis=0))
 
 
 def irreducibles(group: FiniteGroup) -> list[Representation]:
@@ -97,7 +97,7 @@ def maximal_power(
     """The share of each vector's power that is in its strongest representation; 0 for a zero."""
     each = powers(group, vectors)
     total = each.sum(axis=0)
-    return each.max(axis=0) / np.where(total > 0, total, 1.0)
+    return np.asarray(each.max(axis=0) / np.where(total > 0, total, 1.0))
 
 
 @functools.lru_cache(maxsize=16)
@@ -159,5 +159,7 @@ def _copy(
         copy = int(np.argmax(separation))
         if separation[copy] > best:
             best, basis = float(separation[copy]), vectors[:, copy * d : (copy + 1) * d]
+        if best > 0.1 / len(separation):
+            break
     assert best > MIN_GAP, f"{group}: eigenvalues of random matrices coincide"
     return basis
