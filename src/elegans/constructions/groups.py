@@ -75,9 +75,7 @@ def modular_addition(
     owner = f"modular_addition(p={p})"
     checks.whole(owner, "p", p, low=3, what="is the modulus")
     if p % 2 == 0:
-        raise ValueError(
-            f"{owner}: p is odd; use max_margin(Cyclic({p})), which is for any modulus."
-        )
+        raise ValueError(f"{owner}: p is odd here. For any modulus use max_margin(Cyclic({p})).")
     if neurons not in (6, 8):
         raise ValueError(f"{owner}: a frequency has 6 or 8 neurons; got {neurons}.")
     if neurons == 8:

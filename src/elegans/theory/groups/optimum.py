@@ -149,7 +149,7 @@ def _effective_weights(
     roots = []
     for right, left in itertools.pairwise(points):
         if (excess(float(left)) < 0) != (excess(float(right)) < 0):
-            roots.append(math.exp(float(brentq(excess, float(left), float(right), xtol=1e-13))))
+            roots.append(math.exp(float(brentq(excess, float(left), float(right), xtol=1e-12))))
     return roots
 
 

@@ -14,7 +14,9 @@ from scipy.optimize import brentq
 from elegans.theory.groups.matrix_game import equilibrium
 
 MAX_NEWTON_STEPS = 200
-BARRIER_END = 1e-14  # relative to the sum of all variables
+BARRIER_SMALL = 1e-5  # relative to the sum of all variables: below it, exact solutions are tried
+BARRIER_END = 1e-14
+TOLERANCE = 1e-10  # of the gradient, whose parts are of order one
 
 Shares = Float[np.ndarray, " reps"]
 Sizes = Int[np.ndarray, " classes"]
@@ -27,14 +29,17 @@ class SharesProblem:
         self.game = game
         self.sizes = sizes
         self.largest = float((game @ sizes).max()) / (1 + float(sizes.sum()))  # zero is best above
+        self._log_sizes = np.log(sizes)
+        # Close to what small weights lead to, and positive.
+        self._mixture = 0.9 * equilibrium(game)[0] + 0.1 / len(game)
 
     def loss(self, x: Shares) -> float:
         """The cross-entropy."""
-        return float(np.logaddexp.reduce([0.0, *(np.log(self.sizes) - x @ self.game)]))
+        return float(np.logaddexp.reduce(self._log_sizes - x @ self.game, initial=0.0))
 
     def probabilities(self, x: Shares) -> Shares:
         """The probability of each class of wrong labels."""
-        return np.exp(np.log(self.sizes) - x @ self.game - self.loss(x))
+        return np.exp(self._log_sizes - x @ self.game - self.loss(x))
 
     def solution(self, mu: float) -> Shares:
         """The minimiser: a barrier method, then Newton's on the variables that are not zero."""
@@ -45,11 +50,15 @@ class SharesProblem:
         while barrier > BARRIER_END * total:
             barrier *= 0.1
             x = self._centred(x, mu, barrier / len(x))
-        return self._polished(x, mu)
+            if barrier < BARRIER_SMALL * total:
+                exact = self._exact(x, mu)
+                if exact is not None:
+                    return exact
+        return x
 
     def _start(self, mu: float) -> Shares:
         """The best multiple of a positive mixture that is close to the game's."""
-        mixture = 0.9 * equilibrium(self.game)[0] + 0.1 / len(self.game)
+        mixture = self._mixture
         worth = mixture @ self.game
 
         def slope(scale: float) -> float:
@@ -92,21 +101,22 @@ class SharesProblem:
                 break
         return x
 
-    def _polished(self, x: Shares, mu: float) -> Shares:
-        """The solution on its support to rounding, where that is a solution; else x."""
+    def _exact(self, x: Shares, mu: float) -> Shares | None:
+        """The solution to rounding, if the variables that are not zero can be told by now."""
         gradient, _ = self._derivatives(x, mu)
-        support = x > np.maximum(gradient, 0)  # at the end x times the gradient is the barrier
-        support &= x > 1e-9 * x.sum()
+        support = x > np.maximum(gradient, 0)  # their product is the barrier: one is far smaller
         exact = np.where(support, x, 0.0)
         for _ in range(20):
             gradient, hessian = self._derivatives(exact, mu)
             inside = hessian[np.ix_(support, support)]
-            step = np.linalg.lstsq(inside, -gradient[support], rcond=None)[0]
-            if not np.all(np.isfinite(step)) or np.abs(step).max() > 0.5 * exact.max():
-                return x
+            if not support.any() or np.linalg.matrix_rank(inside, hermitian=True) < len(inside):
+                return None
+            step = np.linalg.solve(inside, -gradient[support])
             exact[support] += step
-            if np.abs(step).max() < 1e-15 * exact.max():
+            if exact.min() < 0:
+                return None
+            if np.abs(step).max() < 1e-13 * exact.max():
                 break
         gradient, _ = self._derivatives(exact, mu)
-        is_optimal = exact.min() >= 0 and gradient[~support].min(initial=0.0) > -1e-8
-        return exact if is_optimal else x
+        is_optimal = np.abs(gradient[support]).max() < TOLERANCE and gradient.min() > -TOLERANCE
+        return exact if is_optimal else None
