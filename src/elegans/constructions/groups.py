@@ -13,10 +13,10 @@ import math
 import numpy as np
 from jaxtyping import Float
 
+import elegans.theory.groups as theory  # a module, since tasks import constructions
 from elegans import checks
 from elegans.models.two_embedding import Embeddings, PowerNetwork, Powers, TwoEmbedding
 from elegans.tasks.groups import FiniteGroup
-from elegans.theory.groups import irreducibles, maximum_margin
 
 Weights = Float[np.ndarray, "n width"]
 EIGHT_PHASES = (  # in quarter turns: of u and v; that of w is their sum (D.6.2)
@@ -42,9 +42,9 @@ def max_margin(group: FiniteGroup, width: int | None = None) -> tuple[TwoEmbeddi
     D.15 prints $\gamma_{(i,j)}$ for $\gamma_{(i,k)}$, neurons that are not of unit norm, and half
     of the pair's output.
     """
-    shares = maximum_margin(group).shares
+    shares = theory.maximum_margin(group).shares
     u, v, w = [], [], []
-    for share, representation in zip(shares, irreducibles(group), strict=True):
+    for share, representation in zip(shares, theory.irreducibles(group), strict=True):
         if share <= 0:
             continue
         n, d, _ = representation.matrices.shape

@@ -3,6 +3,7 @@
 from elegans.theory import fourier as fourier
 from elegans.theory import frequencies as frequencies
 from elegans.theory import gradients as gradients
+from elegans.theory import groups as groups
 from elegans.theory import induction as induction
 from elegans.theory import majority as majority
 from elegans.theory import markov as markov

@@ -7,8 +7,8 @@ that the worth of either is a true bound of the value, whatever the solver's tol
 import itertools
 
 import numpy as np
+import scipy  # its `optimize` loads at first use, which takes 0.3 s
 from jaxtyping import Float
-from scipy.optimize import linprog
 
 SHARE_TOLERANCE = 1e-7  # shares below it on the whole optimal face count as zero
 SOLVER = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -23,7 +23,7 @@ def equilibrium(
     dual variables are the mixture of columns.
     """
     rows, columns = game.shape
-    solution = linprog(
+    solution = scipy.optimize.linprog(
         c=np.append(np.zeros(rows), -1.0),
         A_ub=np.column_stack([-game.T, np.ones(columns)]),
         b_ub=np.zeros(columns),
@@ -80,7 +80,7 @@ def optimal_range(
     count = int(best.sum())
     equations = np.vstack([game[np.ix_(best, weighted)].T, np.ones(count)])
     for i, sign in itertools.product(range(count), (1.0, -1.0)):
-        solution = linprog(
+        solution = scipy.optimize.linprog(
             c=sign * np.eye(count)[i],
             A_ub=-game[np.ix_(best, ~weighted)].T,
             b_ub=np.full(int((~weighted).sum()), -value + 1e-10),

@@ -26,7 +26,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 
 from elegans import checks
 from elegans.tasks.groups import FiniteGroup
@@ -149,7 +149,11 @@ def _effective_weights(
     roots = []
     for right, left in itertools.pairwise(points):
         if (excess(float(left)) < 0) != (excess(float(right)) < 0):
-            roots.append(math.exp(float(brentq(excess, float(left), float(right), xtol=1e-12))))
+            roots.append(
+                math.exp(
+                    float(scipy.optimize.brentq(excess, float(left), float(right), xtol=1e-12))
+                )
+            )
     return roots
 
 

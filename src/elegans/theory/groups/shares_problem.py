@@ -8,8 +8,8 @@ $\mu$ go down to 1e-20. Everything is divided by $\mu$, so that it is of order o
 """
 
 import numpy as np
+import scipy
 from jaxtyping import Float, Int
-from scipy.optimize import brentq
 
 from elegans.theory.groups.matrix_game import equilibrium
 
@@ -69,7 +69,7 @@ class SharesProblem:
             high *= 2
         if slope(0.0) > 0:  # the mixture alone is worth nothing; one row is
             return mixture * 1e-3
-        return max(float(brentq(slope, 0.0, high)), 1e-3) * mixture
+        return max(float(scipy.optimize.brentq(slope, 0.0, high)), 1e-3) * mixture
 
     def _derivatives(self, x: Shares, mu: float) -> tuple[Shares, Float[np.ndarray, "r r"]]:
         """Gradient and Hessian of the objective divided by mu, which keeps both of order one."""
