@@ -7,7 +7,8 @@ import pytest
 from tests.groups import LARGE, SMALL
 
 from elegans.constructions.groups import max_margin, memorising, modular_addition, sparse_parity
-from elegans.models.two_embedding import Embeddings, PowerNetwork, Powers, TwoEmbedding
+from elegans.models.power_network import PowerNetwork, Powers
+from elegans.models.two_embedding import Embeddings, TwoEmbedding
 from elegans.tasks import Parity
 from elegans.tasks.groups import Alternating, Cyclic, Dihedral, GroupOperation, Symmetric
 from elegans.theory.groups import (

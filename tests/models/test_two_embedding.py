@@ -6,14 +6,8 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from elegans.models.two_embedding import (
-    Embeddings,
-    PowerNetwork,
-    Powers,
-    TwoEmbedding,
-    UniformEmbeddings,
-    UniformPowers,
-)
+from elegans.models.power_network import PowerNetwork, Powers, UniformPowers
+from elegans.models.two_embedding import Embeddings, TwoEmbedding, UniformEmbeddings
 from elegans.tasks import Parity
 from elegans.tasks.groups import Cyclic, GroupOperation, Symmetric
 from elegans.theory.groups import normalised_margin
@@ -145,3 +139,10 @@ def test_bad_fields_are_refused_by_name():
         PowerNetwork(width=3, degree=0)
     with pytest.raises(ValueError, match="scale multiplies the weights"):
         UniformEmbeddings(scale=-1.0)
+
+
+def test_tasks_of_another_kind_are_refused():
+    with pytest.raises(ValueError, match="reads pairs of elements and predicts one of `classes`"):
+        TwoEmbedding(width=3).init_params(jr.key(0), Parity(5, 3))
+    with pytest.raises(ValueError, match="reads vectors and predicts signs"):
+        PowerNetwork(width=3, degree=2).check(TASK)

@@ -274,3 +274,9 @@ def test_vectors_of_another_group_are_refused():
         powers(Symmetric(3), np.zeros((5, 2)))
     with pytest.raises(ValueError, match="the group has 40320 elements"):
         irreducibles(Symmetric(8))
+
+
+def test_cached_results_cannot_be_written_to():
+    for array in (irreducibles(Cyclic(3))[1].matrices, character_table(Cyclic(3)).values):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2

@@ -15,7 +15,8 @@ from jaxtyping import Float
 
 import elegans.theory.groups as theory  # a module, since tasks import constructions
 from elegans import checks
-from elegans.models.two_embedding import Embeddings, PowerNetwork, Powers, TwoEmbedding
+from elegans.models.power_network import PowerNetwork, Powers
+from elegans.models.two_embedding import Embeddings, TwoEmbedding
 from elegans.tasks.groups import FiniteGroup
 
 Weights = Float[np.ndarray, "n width"]

@@ -1,10 +1,10 @@
-r"""Networks of one hidden layer without biases: two embeddings, or powers of a linear form.
+r"""A network of one hidden layer that reads a pair of elements through two embeddings.
 
-`TwoEmbedding` reads a pair of elements, $f(a, b)[c] = \sum_i \sigma(u_i[a] + v_i[b])\,w_i[c]$, with
-squares or rectifiers; `PowerNetwork` reads a vector, $f(x) = \sum_i (u_i \cdot x)^k\,w_i$ with two
-outputs. Both are homogeneous, $f(s\theta) = s^\nu f(\theta)$, and sums over neurons, so that their
-margins are taken at $\|\theta\|_{2,\nu} = (\sum_i \|\omega_i\|_2^\nu)^{1/\nu} = 1$ where $\omega_i$
-is *all* weights of neuron $i$.
+$$f(a, b)[c] = \sum_i \sigma(u_i[a] + v_i[b])\,w_i[c],$$
+
+without biases, $\sigma$ a square or a rectifier. It is homogeneous, $f(s\theta) = s^\nu f(\theta)$,
+and a sum over neurons, so that its margin is taken at $\|\theta\|_{2,\nu} = (\sum_i
+\|\omega_i\|_2^\nu)^{1/\nu} = 1$, where $\omega_i$ is *all* weights of neuron $i$.
 
 Weights have shape (fan-in, fan-out), so column $i$ of `u` and `v` and row $i$ of `w` are neuron
 $i$. Only operators of arrays are used: NumPy parameters in float64 give predictions in float64.
@@ -24,7 +24,6 @@ from elegans.fields import configuration
 
 Values = Float[Array, "..."] | Float[np.ndarray, "..."] | np.floating
 Pair = Int[Array, "2"] | Int[np.ndarray, "2"]
-Vector = Float[Array, " n"] | Float[np.ndarray, " n"]
 HOMOGENEITY = {"square": 3, "relu": 2}
 
 
@@ -37,28 +36,12 @@ class PairTask(Protocol):
         """The number of elements."""
 
 
-@runtime_checkable
-class VectorTask(Protocol):
-    """What a network of powers reads: vectors of length `features`."""
-
-    @property
-    def features(self) -> int:
-        """The length of an input."""
-
-
 class Embeddings(NamedTuple):
     """The parameters of a `TwoEmbedding`."""
 
     u: Float[Array, "n width"] | Float[np.ndarray, "n width"]
     v: Float[Array, "n width"] | Float[np.ndarray, "n width"]
     w: Float[Array, "width n"] | Float[np.ndarray, "width n"]
-
-
-class Powers(NamedTuple):
-    """The parameters of a `PowerNetwork`."""
-
-    u: Float[Array, "n width"] | Float[np.ndarray, "n width"]
-    w: Float[Array, "width 2"] | Float[np.ndarray, "width 2"]
 
 
 @configuration
@@ -80,22 +63,6 @@ class UniformEmbeddings:
         values = self.scale * jr.uniform(key, (3, n, m), minval=-1.0, maxval=1.0)
         inner, outer = math.sqrt(1 / (2 * n)), math.sqrt(1 / m)
         return Embeddings(values[0] * inner, values[1] * inner, values[2].T * outer)
-
-
-@configuration
-class UniformPowers:
-    r"""Uniform weights: $u$ on $\pm s/\sqrt n$ and $w$ on $\pm s/\sqrt{\text{width}}$."""
-
-    scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        checks.number(self, "scale", self.scale, low=0, what="multiplies the weights")
-
-    def __call__(self, key: PRNGKeyArray, model: "PowerNetwork", task: VectorTask) -> Powers:
-        """The parameters at the start."""
-        n, m = task.features, model.width
-        values = self.scale * jr.uniform(key, (n + 2, m), minval=-1.0, maxval=1.0)
-        return Powers(values[:n] * math.sqrt(1 / n), values[n:].T * math.sqrt(1 / m))
 
 
 @configuration
@@ -121,8 +88,17 @@ class TwoEmbedding:
         r"""The degree $\nu$ in which predictions grow with the parameters."""
         return HOMOGENEITY[self.activation]
 
+    def check(self, task: object) -> None:
+        """Refuses a task that is not of pairs with a class each."""
+        if not isinstance(getattr(task, "classes", None), int) or hasattr(task, "features"):
+            raise ValueError(
+                f"{checks.shown(self)}: reads pairs of elements and predicts one of `classes`, "
+                f"as in GroupOperation(Cyclic(71)); got {task}."
+            )
+
     def init_params(self, key: PRNGKeyArray, task: PairTask) -> Embeddings:
         """The parameters at the start."""
+        self.check(task)
         return self.init(key, self, task)
 
     def apply(self, params: Embeddings, x: Pair) -> Values:
@@ -142,48 +118,3 @@ class TwoEmbedding:
     def _activated(self, z: Values) -> Values:
         # A product with the mask and not `maximum`, so that NumPy arrays stay what they are.
         return z * z if self.activation == "square" else z * (z > 0)
-
-
-@configuration
-class PowerNetwork:
-    r"""Two outputs that are sums of $k$-th powers of linear forms, $k$ the `degree`.
-
-    Labels are signs, the first output being that of $+1$. The prediction is the difference of the
-    two, the log odds: the logistic loss of it is the cross-entropy of the two outputs. Both columns
-    of `w` are kept because the norm counts both.
-
-    Attributes:
-        width: The number of neurons.
-        degree: The power $k$.
-        init: Called as `init(key, model, task)`.
-    """
-
-    width: int
-    degree: int
-    init: Callable[..., Powers] = UniformPowers()
-
-    def __post_init__(self) -> None:
-        checks.whole(self, "width", self.width, low=1, what="counts the neurons")
-        checks.whole(self, "degree", self.degree, low=1, what="is the power of a linear form")
-
-    @property
-    def homogeneity(self) -> int:
-        r"""The degree $\nu = k + 1$ in which predictions grow with the parameters."""
-        return self.degree + 1
-
-    def init_params(self, key: PRNGKeyArray, task: VectorTask) -> Powers:
-        """The parameters at the start."""
-        return self.init(key, self, task)
-
-    def outputs(self, params: Powers, x: Vector) -> Values:
-        """The two outputs at one vector."""
-        return (x @ params.u) ** self.degree @ params.w
-
-    def apply(self, params: Powers, x: Vector) -> Values:
-        """The log odds of the label +1 at one vector."""
-        return (x @ params.u) ** self.degree @ (params.w[:, 0] - params.w[:, 1])
-
-    def neurons(self, params: Powers) -> Values:
-        """One row per neuron with all of its weights: u, then w."""
-        concatenate = np.concatenate if isinstance(params.w, np.ndarray) else jnp.concatenate
-        return concatenate([params.u.T, params.w], axis=1)

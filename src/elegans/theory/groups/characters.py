@@ -4,7 +4,7 @@ Symmetric and cyclic groups have closed forms, the table of a product is the ten
 that of any other group comes from its `class_algebra`.
 
 A real irreducible representation $S$ is a complex one that is realisable over the reals ("real",
-commutant $\mathbb{R}$, $t = 1$), the sum of one and its conjugate ("complex", $t = 2$), or twice a
+commutant $\mathbb{R}$, $t = 1$), the sum of one and its conjugate ("complex", $t = 2$), or twice
 one that is real-valued but not realisable ("quaternionic", $t = 4$); $t = \langle \chi_S, \chi_S
 \rangle$. Over the reals $g$ and $g^{-1}$ have equal characters, so that classes are joined with
 their inverses: there are as many as real irreducible representations.
@@ -24,8 +24,17 @@ TYPES = {1: "real", 2: "complex", 4: "quaternionic"}
 TOLERANCE = class_algebra.TOLERANCE
 
 
+class ReadOnly:
+    """A dataclass whose arrays cannot be written to: results are cached, and so shared."""
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
+
 @dataclass(frozen=True, eq=False)
-class CharacterTable:
+class CharacterTable(ReadOnly):
     """Complex irreducible characters (rows, the trivial one first) on classes (columns, e first).
 
     Attributes:
@@ -49,7 +58,7 @@ class CharacterTable:
 
 
 @dataclass(frozen=True, eq=False)
-class RealCharacterTable:
+class RealCharacterTable(ReadOnly):
     """Characters of the real irreducible representations on classes joined with their inverses.
 
     Attributes:

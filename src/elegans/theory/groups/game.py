@@ -13,10 +13,11 @@ c^{-1})$, whose smallest margin is that of the game's $\min_C (nM)_C$.
 
 *At most:* let a wrong label $c$ weigh $\tau(a b c^{-1})$, $\tau$ a class function with $\tau(g) =
 \tau(g^{-1})$ that sums to one. The mean weighted margin of a neuron is a trilinear form in $(u, v,
-w)$ that is zero between different representations, because $\sum_g \tau(g) S(g)$ is then a real
-scalar; in one block, a matrix algebra over $\mathbb{R}$, $\mathbb{C}$ or $\mathbb{H}$, $\|AB\|_F
-\le \|A\|_F \|B\|_F$ makes it at most $\frac{2}{(3|G|)^{3/2}} \sum_C |C| \tau_C M[S, C]$ for a
-unit neuron. The largest of these, $B(\tau)$, bounds the margin of every network.
+w)$, and zero between different representations (Schur). In each, $\sum_g \tau(g) S(g)$ is central
+and symmetric, so a real scalar, and what is left is a product in a matrix algebra over
+$\mathbb{R}$, $\mathbb{C}$ or $\mathbb{H}$, where $\|AB\|_F \le \|A\|_F \|B\|_F$: a unit neuron has
+at most $\frac{2}{(3|G|)^{3/2}} \sum_C |C| \tau_C M[S, C]$. The largest of these over $S$,
+$B(\tau)$, bounds the margin of every network.
 
 The thesis has this for groups whose representations are all real (D.9.2), as a search over subsets
 of the character table; those are the kernels of the game, which has a solution for every group.
@@ -30,6 +31,7 @@ from jaxtyping import Float
 
 from elegans.tasks.groups import FiniteGroup
 from elegans.theory.groups.characters import (
+    ReadOnly,
     RealCharacterTable,
     inverse_closed_classes,
     real_character_table,
@@ -38,7 +40,7 @@ from elegans.theory.groups.matrix_game import SHARE_TOLERANCE, equilibrium, opti
 
 
 @dataclass(frozen=True, eq=False)
-class MaximumMargin:
+class MaximumMargin(ReadOnly):
     r"""The solution of the game.
 
     Representations are numbered as in `irreducibles`, classes as in `real_character_table`; the

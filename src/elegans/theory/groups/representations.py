@@ -20,14 +20,19 @@ from jaxtyping import Float
 
 from elegans.tasks.groups import Cyclic, FiniteGroup, Symmetric
 from elegans.theory.groups import symmetric
-from elegans.theory.groups.characters import TYPES, inverse_closed_classes, real_character_table
+from elegans.theory.groups.characters import (
+    TYPES,
+    ReadOnly,
+    inverse_closed_classes,
+    real_character_table,
+)
 
 DRAWS = 8  # at most, of a random symmetric matrix
 MIN_GAP = 1e-6  # between eigenvalues, relative to their range; eigenspaces are exact to eps / gap
 
 
 @dataclass(frozen=True, eq=False)
-class Representation:
+class Representation(ReadOnly):
     """A real irreducible representation.
 
     Attributes:
