@@ -47,7 +47,7 @@ def wider_needs_fewer_samples(tables: Tables) -> Claim:
         text="The widest network learns from fewer examples than the narrowest",
         source=f"{SOURCE} (1)",
         measured=(
-            f"the least m from which a seed's run learns is smaller at the largest width in "
+            "the least m from which a seed's run learns is smaller at the largest width in "
             + "; ".join(f"{details[name]} for the {name}" for name in details)
             + f"; at worst {interval:.0%} of seeds"
         ),
