@@ -10,9 +10,9 @@ comes after them. With unit vectors $v_t$ for positions and $E_j$ for symbols, t
   and $V + \operatorname{diag}(b)$, which have the wrong shape).
 
 $v_{[CLS]}$ is the first axis and the $E_j$ are the next ones: the (2,1) norms of the capacity
-bounds depend on the basis, and are smallest where the query is an axis. The $v_t$ are axes as well
-if $d$ has room for them; otherwise they are random signs under a fixed seed, with inner products of
-about $2 \sqrt{\ln T / d}$.
+bounds depend on the basis, and are smallest where the query is an axis. The $v_t$ are axes as well,
+or random "signs" under a fixed seed, with inner products of up to about $2 \sqrt{\ln T / d}$: fewer
+than $T$ dimensions are enough for them, though at small $T$ they need more.
 
 Bits are $\pm 1$ with $-1$ for the symbol 1 ("true"); of more than two symbols, inputs are the
 numbers $0, \dots, M - 1$.
@@ -26,6 +26,7 @@ import numpy as np
 from jaxtyping import Float
 
 INPUTS = ("positions", "trained", "bag")
+VECTORS = ("axes", "signs")
 
 
 def first_position_axis(inputs: str, symbols: int) -> int:
@@ -40,19 +41,19 @@ def smallest_dim(inputs: str, symbols: int, T: int) -> int:
 
 @lru_cache(maxsize=8)
 def position_vectors(
-    inputs: str, symbols: int, dim: int, T: int, seed: int
+    inputs: str, symbols: int, dim: int, T: int, vectors: str, seed: int
 ) -> Float[np.ndarray, "T dim"]:
-    """The fixed vectors $v_t$: axes if they fit, else random signs of norm one."""
+    """The fixed vectors $v_t$ of norm one: axes, or random signs."""
     first = first_position_axis(inputs, symbols)
-    vectors = np.zeros((T, dim))
-    if first + T <= dim:
-        vectors[np.arange(T), first + np.arange(T)] = 1.0
+    rows = np.zeros((T, dim))
+    if vectors == "axes":
+        rows[np.arange(T), first + np.arange(T)] = 1.0
     else:
         generator = np.random.default_rng([seed, T, dim])
         signs = generator.integers(0, 2, (T, dim - first)) * 2.0 - 1.0
-        vectors[:, first:] = signs / np.sqrt(dim - first)
-    vectors.flags.writeable = False  # shared by all callers
-    return vectors
+        rows[:, first:] = signs / np.sqrt(dim - first)
+    rows.flags.writeable = False  # shared by all callers
+    return rows
 
 
 def symbols_of(xp: ModuleType, x: Any, symbols: int) -> Any:
@@ -67,6 +68,7 @@ def tokens_through(
     *,
     inputs: str,
     symbols: int,
+    vectors: str,
     seed: int,
     positions: Any,
 ) -> Any:
@@ -79,10 +81,10 @@ def tokens_through(
     first = first_position_axis(inputs, symbols)
     if inputs == "trained":
         places = positions @ weight
-    elif first + T <= dim:
+    elif vectors == "axes":
         places = weight[:, first : first + T]
     else:
-        places = xp.asarray(position_vectors(inputs, symbols, dim, T, seed)) @ weight
+        places = xp.asarray(position_vectors(inputs, symbols, dim, T, vectors, seed)) @ weight
     numbers = symbols_of(xp, x, symbols)[..., None, :, None]
     if inputs == "bag":
         tokens = numbers * places

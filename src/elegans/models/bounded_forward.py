@@ -6,7 +6,7 @@ The functions take the array module `xp` as an argument, so that there is one fo
 
 import math
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 import numpy as np
@@ -50,19 +50,39 @@ class AttentionTrace(NamedTuple):
     attention: Any
 
 
+@runtime_checkable
 class Options(Protocol):
     """What the forward pass reads from the model."""
 
     @property
-    def kind(self) -> str: ...
+    def kind(self) -> str:
+        """Which of the four networks it is."""
+        ...
+
     @property
-    def activation(self) -> str: ...
+    def activation(self) -> str:
+        """The name of the activation of the heads."""
+        ...
+
     @property
-    def inputs(self) -> str: ...
+    def inputs(self) -> str:
+        """The map from bits to tokens."""
+        ...
+
     @property
-    def symbols(self) -> int: ...
+    def symbols(self) -> int:
+        """The number of different inputs."""
+        ...
+
     @property
-    def seed(self) -> int: ...
+    def vectors(self) -> str:
+        """Which vectors positions have."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """Of those vectors."""
+        ...
 
 
 def ball_projection(xp: ModuleType, z: Any) -> Any:
@@ -82,6 +102,7 @@ def forward(model: Options, xp: ModuleType, params: BoundedParams, x: Any) -> At
             weight,
             inputs=model.inputs,
             symbols=model.symbols,
+            vectors=model.vectors,
             seed=model.seed,
             positions=params.positions,
         )

@@ -31,7 +31,7 @@ from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from elegans import checks
 from elegans.fields import configuration
-from elegans.models.bit_embedding import INPUTS, smallest_dim
+from elegans.models.bit_embedding import INPUTS, VECTORS, smallest_dim
 from elegans.models.bounded_forward import (
     AttentionLayer,
     AttentionTrace,
@@ -50,13 +50,14 @@ class BoundedTransformer:
     """One of the four networks above; widths that are None follow from the input.
 
     Attributes:
-        dim: Width $d$ of the tokens; None is room for all positions on axes of their own.
+        dim: Width $d$ of the tokens; None is the least in which positions are axes.
         key_width: Width $k$ of a head; None is `dim / heads`, which is then an integer.
         hidden: Widths of the two hidden layers of kind "mlp".
         activation: $\\sigma$: "identity", "relu" or "gelu" (with the error function).
         inputs: The map from bits to tokens: "positions", "trained" or "bag".
         symbols: Number of different inputs; two are bits.
-        seed: Of the position vectors, where they are not axes.
+        vectors: Of the positions: "axes", or random "signs" in any number of dimensions.
+        seed: Of the signs.
         scale: Weights are normal numbers of variance `scale**2 / fan-in` at first.
     """
 
@@ -69,6 +70,7 @@ class BoundedTransformer:
     activation: str = "identity"
     inputs: str = "positions"
     symbols: int = 2
+    vectors: str = "axes"
     seed: int = 0
     scale: float = 1.0
 
@@ -76,6 +78,7 @@ class BoundedTransformer:
         checks.choice(self, "kind", self.kind, KINDS)
         checks.choice(self, "activation", self.activation, list(ACTIVATIONS))
         checks.choice(self, "inputs", self.inputs, INPUTS)
+        checks.choice(self, "vectors", self.vectors, VECTORS)
         most = None if self.kind == "block" else 1
         checks.whole(self, "layers", self.layers, low=1, high=most, what="counts the layers")
         checks.whole(self, "heads", self.heads, low=1, what="counts the heads of a layer")
@@ -109,7 +112,13 @@ class BoundedTransformer:
 
     def widths(self, T: int) -> tuple[int, int]:
         """The widths of a token and of a head, on `T` inputs."""
-        dim = self.dim or smallest_dim(self.inputs, self.symbols, T)
+        low = smallest_dim(self.inputs, self.symbols, T if self.vectors == "axes" else 1)
+        dim = low if self.dim is None else self.dim
+        if dim < low:
+            raise ValueError(
+                f"{checks.shown(self)}: {T} positions on axes of their own need dim of {low} or "
+                f'more; got {dim}. Use vectors="signs".'
+            )
         if self.key_width is None and dim % self.heads:
             raise ValueError(
                 f"{checks.shown(self)}: without a key_width the heads share the {dim} numbers of a "
