@@ -194,6 +194,10 @@ class BoundedTransformer:
             norm = float(np.linalg.norm(positions[:, None] + symbols, axis=-1).max())
         return 1.0 if self.kind == "block" else max(1.0, norm)
 
+    def cls_token(self, params: BoundedParams) -> Float[np.ndarray, " dim"]:
+        """The constant token whose output is read: the first axis."""
+        return np.eye(1, params.layers[0].query.shape[1])[0]
+
     def readout_norm(self, params: BoundedParams) -> float:
         """The Lipschitz constant of what follows the heads: 1 if they are the output."""
         matrices = [] if params.readout is None else [np.asarray(params.readout)[:, None]]
