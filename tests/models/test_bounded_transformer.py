@@ -181,7 +181,28 @@ def test_tasks_that_do_not_fit_are_refused():
         BoundedTransformer(heads=2).init_params(jr.key(0), TASK)
 
 
-def test_layers_are_tuples_of_weights():
-    params = BoundedTransformer(kind="mlp").init_params(jr.key(0), TASK)
+@pytest.mark.parametrize("kind", ["mlp", "block"])
+def test_every_weight_has_a_gradient(kind):
+    model = BoundedTransformer(
+        kind=kind,
+        inputs="trained",
+        layers=2 if kind == "block" else 1,
+        dim=9,
+        key_width=3,
+        scale=3.0,
+    )
+    params = model.init_params(jr.key(0), TASK)
     assert isinstance(params.layers[0], AttentionLayer)
-    assert params.feedforward.first.shape == (10, 32)
+    x, y = TASK.population()
+
+    def loss(weights):
+        return jnp.mean((jax.vmap(model.apply, in_axes=(None, 0))(weights, x) - y) ** 2)
+
+    for gradient in jax.tree.leaves(jax.grad(loss)(params)):
+        assert np.isfinite(gradient).all()
+        assert np.abs(gradient).max() > 0
+
+
+def test_numbers_are_leaves_and_names_are_structure():
+    leaves = jax.tree.leaves(BoundedTransformer(kind="block", layers=2, scale=0.5))
+    assert leaves == [0.5]

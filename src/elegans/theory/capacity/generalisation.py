@@ -25,7 +25,7 @@ from elegans import checks
 
 Real = float | int
 SampleCover = Callable[[int, float], float]  # ln N on so many examples at a radius
-NODES = 129  # of the trapezoidal rule in the logarithm of the radius
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)  # in the logarithm of the radius
 SMALLEST = 1e-12  # times A: the least radius that is looked at
 SAMPLES_MAX = 2**80
 
@@ -51,9 +51,10 @@ def dudley(cover: SampleCover, m: int, A: Real = 1.0) -> float:
     while high - low > 1e-9:
         middle = (low + high) / 2
         low, high = (middle, high) if root(math.exp(middle)) > 1 / 3 else (low, middle)
-    nodes = np.linspace(high, math.log(A), NODES)
-    heights = np.array([math.exp(node) * root(math.exp(node)) for node in nodes])
-    return min(float(A), 4 * math.exp(high) + 12 * float(np.trapezoid(heights, nodes)))
+    half = (math.log(A) - high) / 2
+    radii = np.exp(high + half * (1 + NODES))
+    integral = half * float(WEIGHTS @ [radius * root(float(radius)) for radius in radii])
+    return min(float(A), 4 * math.exp(high) + 12 * integral)
 
 
 def inverse_square_dudley(

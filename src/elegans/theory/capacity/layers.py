@@ -34,7 +34,9 @@ from elegans.theory.capacity.norms import Norms
 def amplifications(kappas: Sequence[Real], *, printed: bool = False) -> list[float]:
     r"""$\alpha_i = \prod_{j > i} \kappa_j$; printed, the product is over $j < i$."""
     sizes = [float(kappa) for kappa in kappas]
-    return [math.prod(sizes[:i] if printed else sizes[i + 1 :]) for i in range(len(sizes))]
+    return [
+        math.prod(sizes[:i] if printed else sizes[i + 1 :], start=1.0) for i in range(len(sizes))
+    ]
 
 
 def layer_lipschitz(norms: Norms, softmax: Real) -> list[float]:

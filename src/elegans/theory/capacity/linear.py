@@ -35,7 +35,7 @@ def check_radius(owner: str, eps: Real, **sizes: Real) -> None:
 
 
 def linear_cover(B1: Real, B2: Real, eps: Real, N: int) -> float:
-    r"""$\ln \mathcal{N}_\infty$ of linear functions with $\|w\| \le B_1$ on `N` points, $\|x\| \le B_2$.
+    r"""$\ln \mathcal{N}_\infty$ of linear maps, $\|w\| \le B_1$, at `N` points, $\|x\| \le B_2$.
 
     It is 0 from $\epsilon = B_1 B_2$ on, where the zero function is a cover.
     """
@@ -48,7 +48,7 @@ def linear_cover(B1: Real, B2: Real, eps: Real, N: int) -> float:
 def matrix_cover(
     BW: Real, BX: Real, eps: Real, N: int, rows: int, *, printed: bool = False
 ) -> float:
-    r"""$\ln \mathcal{N}_\infty$ of $x \mapsto Wx$, where the norms of the rows sum to $B_W$ or less.
+    r"""$\ln \mathcal{N}_\infty$ of $x \mapsto Wx$, the norms of whose rows sum to at most $B_W$.
 
     As printed, the number of terms in Maurey's lemma is not rounded up.
     """

@@ -123,7 +123,7 @@ def head_norms(
     """The norms of one head from its matrices: (dim, key) each, `output` transposed."""
     query, key, value = (np.asarray(w, dtype=np.float64) for w in (query, key, value))
     # The product is dim by dim; triangular factors have its norms at the size of a head.
-    query_factor, key_factor = (np.linalg.qr(w, mode="r") for w in (query, key))
+    query_factor, key_factor = (np.linalg.qr(w).R for w in (query, key))
     product = float(np.linalg.norm(query_factor @ key_factor.T, 2))
     sizes = HeadNorms(
         V=float(np.linalg.norm(value, 2)),

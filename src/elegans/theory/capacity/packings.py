@@ -5,8 +5,8 @@ r"""Capacity from below: shattered inputs, and functions that are far apart.
   $(\cos\frac{2\pi t}T, \sin\frac{2\pi t}T, \operatorname{bin}(t)_i)$ for $t = 0, \dots, T - 1$;
   head $s$ scores them with $R\,(\cos\frac{2\pi s}T, \sin\frac{2\pi s}T, 0)$, $R = T^2$, and returns
   the third coordinate. It attends to token $s$, so that it is above 1/2 on input $i$ if and only if
-  bit $i$ of $s$ is 1, and the heads realise all $2^p$ patterns. (The threshold 1/2 is common to all inputs: the document's
-  pseudo-dimension asks for that, the usual one does not.)
+  bit $i$ of $s$ is 1, and the heads realise all $2^p$ patterns. (The threshold 1/2 is common to all
+  inputs: the document's pseudo-dimension asks for that, the usual one does not.)
 * Functions that are pairwise more than $2\epsilon$ apart need as many members in any cover of
   radius $\epsilon$: a greedy choice from a family is a lower bound on
   $\mathcal{N}_\infty(\epsilon)$.
