@@ -135,6 +135,13 @@ def test_the_worked_errors():
     assert error(selection_head(8, support, inputs="bag"), ones) == pytest.approx(0.0411, abs=5e-5)
 
 
+def test_heads_of_rate_zero_average_all_tokens():
+    x = cube(5)
+    heads = selection_head(5, (0, 1), rate=0.0)
+    mean = -x.sum(axis=1) / 6  # [CLS] counts as a token of value 0
+    np.testing.assert_allclose(heads.model.evaluate(heads.params, x)[:, 0], mean, atol=1e-14)
+
+
 def test_few_dimensions_are_enough_for_trained_positions():
     heads = selection_head(1000, (1, 2, 3), inputs="trained")
     assert heads.model.dim == 4
@@ -149,6 +156,21 @@ def most_coherent(T, dim, s):
     i, j = np.unravel_index(products.argmax(), products.shape)
     closest = np.argsort(-np.maximum(products[i], products[j]))
     return (int(i), int(j), *(int(c) for c in closest if c not in (i, j)))[:s]
+
+
+def test_the_printed_key_can_prefer_a_position_outside_of_the_hidden_set():
+    """Delta = 0.25 is below 1/s at s = 3, but not below 1/(2s - 1)."""
+    delta = 0.25
+    gram = np.full((4, 4), -delta)
+    gram[3, :] = gram[:, 3] = delta
+    np.fill_diagonal(gram, 1.0)
+    vectors = np.linalg.cholesky(gram)  # rows of norm 1; the last one is outside
+    printed = vectors[:3].sum(axis=0)
+    assert (vectors[:3] @ printed).max() == pytest.approx(1 - 2 * delta)
+    assert vectors[3] @ printed == pytest.approx(3 * delta)
+    dual = np.linalg.solve(gram[:3, :3], vectors[:3]).sum(axis=0)
+    np.testing.assert_allclose(vectors[:3] @ dual, 1, rtol=1e-12)
+    assert vectors[3] @ dual == pytest.approx(3 * delta / (1 - 2 * delta))  # the bound is attained
 
 
 @pytest.mark.parametrize("T, dim", [(100, 600), (1000, 2000)])
@@ -185,6 +207,9 @@ def test_whole_networks_are_exact_with_coherent_positions():
         np.testing.assert_allclose(
             model.evaluate(params, x), np.array(table)[row(x, (50, 7))], atol=1e-12
         )
+        heads = selection_head(T, (50, 7), inputs=inputs, vectors="signs", dim=dim)
+        assert 0 < heads.coherence < 1 / 3
+        assert all(size <= heads.bounds[name] for name, size in heads.norms().items())
 
 
 def test_printed_bag_values_are_off_where_the_printed_condition_holds():
@@ -298,6 +323,7 @@ def test_sharper_attention_is_what_beats_the_limit_of_hahn():
         (lambda c: c.junta_transformer([0, 1, 2], 5, (1,), symbols=3, inputs="bag"), "symbols"),
         (lambda c: c.selection_head(5, (1, 2), dim=6), "dim holds the positions.*8 or more"),
         (lambda c: c.selection_head(5, (1, 2), inputs="words"), "inputs is one of"),
+        (lambda c: c.selection_head(5, (1, 2), rate=-1.0), "rate multiplies the scores"),
     ],
 )
 def test_bad_input_is_refused_by_name(build, message):
@@ -308,8 +334,10 @@ def test_bad_input_is_refused_by_name(build, message):
 def test_vectors_that_are_too_coherent_are_refused_with_both_numbers():
     with pytest.raises(ValueError, match=r"too coherent.*is 0\.\d+, and below 0\.2 is needed"):
         selection_head(50, (1, 2, 3), vectors="signs", dim=40)
-    with pytest.raises(ValueError, match=r"Delta is 1, not below 1"):
+    with pytest.raises(ValueError, match=r"is 1, and below 1 is needed"):
         selection_heads(50, (1, 2, 3), vectors="signs", dim=5)
+    with pytest.raises(ValueError, match=r"too coherent.*and below 0\.25 is needed"):
+        selection_head(50, (1, 2), inputs="bag", vectors="signs", dim=20, printed=True)
     with pytest.raises(ValueError, match=r"4 \* delta = 1.*at distance 0.5"):
         memoriser(np.array([[0.0], [0.5]]), np.zeros(2), 0.25)
     with pytest.raises(ValueError, match="delta is half the width of a box"):

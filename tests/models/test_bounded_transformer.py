@@ -198,7 +198,7 @@ def test_every_weight_has_a_gradient(kind):
     def loss(weights):
         return jnp.mean((jax.vmap(model.apply, in_axes=(None, 0))(weights, x) - y) ** 2)
 
-    for gradient in jax.tree.leaves(jax.grad(loss)(params)):
+    for gradient in jax.tree.leaves(jax.jit(jax.grad(loss))(params)):
         assert np.isfinite(gradient).all()
         assert np.abs(gradient).max() > 0
 

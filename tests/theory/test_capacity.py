@@ -120,6 +120,20 @@ def test_a_head_divides_its_radius_nearly_as_well_as_possible():
     assert capacity.head_cover(norms, m, T, 10.0) == 0.0  # the zero function is a cover
 
 
+def test_a_head_is_an_instance_of_theorem_4_6():
+    norms, m, T, eps = selector_norms(50), 100, 50, 0.4
+    head, points = norms.layers[0][0], m * T + 1
+    value = capacity.attention_cover(
+        lambda r: capacity.matrix_cover(head.QK21, norms.X, r / norms.X, points, norms.dim),
+        lambda r: capacity.matrix_cover(head.V21, norms.X, r, points, norms.key),
+        eps,
+        bound=head.V * norms.X,
+    )
+    assert value == pytest.approx(capacity.head_cover(norms, m, T, eps), rel=1e-6)
+    moved = capacity.with_positions(norms._replace(X=1.0), math.sqrt(2) - 1)
+    assert capacity.head_cover(moved, m, T, eps) == pytest.approx(value, rel=1e-6)
+
+
 def test_softmax_contracts_with_constant_one():
     generator = np.random.default_rng(0)
 

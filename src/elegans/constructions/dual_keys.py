@@ -24,6 +24,9 @@ from elegans.models.bit_embedding import first_position_axis, position_vectors
 from elegans.models.bounded_transformer import BoundedTransformer
 
 
+ROUNDING = 1e-12  # equal vectors have products of 1 up to this
+
+
 class Selected(NamedTuple):
     """The vectors of the hidden set, and the vectors dual to them: inner products 1 and 0."""
 
@@ -53,33 +56,28 @@ def selected(owner: str, model: BoundedTransformer, T: int, support: tuple[int, 
     every = position_vectors(model.inputs, model.symbols, model.dim, T, model.vectors, model.seed)
     hidden, delta = every[list(support)], coherence(every, support)
     gram = hidden @ hidden.T
-    if np.linalg.matrix_rank(gram) < s:
-        raise ValueError(f"{owner}: vectors are too coherent: Delta is {delta:.3g}, not below 1.")
+    check_coherence(owner, delta if np.linalg.matrix_rank(gram) == s else 1.0, 1.0)
     return Selected(hidden, np.linalg.solve(gram, hidden), delta)
 
 
-def proof_rate(
-    owner: str, T: int, s: int, delta: float, gamma: float, *, inputs: str, printed: bool
-) -> float:
-    r"""The $R$ at which the proof gives an error of $\gamma/4$; too large a $\Delta$ is refused."""
-    size = s if inputs == "bag" else 1  # of the values that are mixed
-    if printed:
-        limit, margin = 1 / s, 1 - s * delta
-        target = 8 * T * size / gamma
-        if inputs == "bag":
-            limit = min(limit, gamma / s)
-            target = 8 * T * s * (1 + delta) / max(gamma - s * delta, 1e-300)
-    else:
-        limit = 1 / (2 * s - 1)
-        margin = (1 - (2 * s - 1) * delta) / (1 - (s - 1) * delta)
-        target = 8 * T * size / gamma
-    if delta >= limit:
+def proof_rate(owner: str, s: int, delta: float, target: float, *, printed: bool) -> float:
+    r"""The $R$ at which hidden scores exceed the others by $\ln$ `target`.
+
+    Too large a $\Delta$ is refused. The printed rate divides by $1 - s\Delta$.
+    """
+    check_coherence(owner, delta, 1 / s if printed else 1 / (2 * s - 1))
+    margin = 1 - s * delta if printed else (1 - (2 * s - 1) * delta) / (1 - (s - 1) * delta)
+    return math.log(target) / margin
+
+
+def check_coherence(owner: str, delta: float, limit: float) -> None:
+    r"""Refuses a $\Delta$ that is not below its limit."""
+    if delta >= limit * (1 - ROUNDING):
         raise ValueError(
             f"{owner}: vectors are too coherent for the proof: Delta, the largest inner product of "
             f"a selected vector with another, is {delta:.3g}, and below {limit:.3g} is needed. "
             "Use a larger dim."
         )
-    return math.log(target) / margin
 
 
 def dual_bound(s: int, delta: float) -> float:

@@ -23,7 +23,6 @@ What differs from the document (lemmas A.19 to A.21), and `printed=True` builds 
   condition is that of the key alone.
 """
 
-import dataclasses
 import itertools
 import math
 from typing import NamedTuple
@@ -32,9 +31,21 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.constructions.dual_keys import Selected, dual_bound, proof_rate, selected
-from elegans.models.bit_embedding import first_position_axis
-from elegans.models.bounded_forward import AttentionLayer, BoundedParams
+from elegans.constructions.dual_keys import (
+    Selected,
+    check_coherence,
+    dual_bound,
+    proof_rate,
+    selected,
+)
+from elegans.constructions.selection_weights import (
+    bag_layer,
+    head_model,
+    one_layer,
+    rank_one_layer,
+    symbol_levels,
+)
+from elegans.models.bounded_forward import BoundedParams
 from elegans.models.bounded_transformer import BoundedTransformer
 
 
@@ -81,32 +92,44 @@ def selection_head(
     rate: float | None = None,
     printed: bool = False,
 ) -> Selection:
-    """One head whose first output approximates a monotone function of the number of true bits."""
-    owner, s = described("selection_head", T, support), len(support)
+    """One head whose first output approximates a monotone function of the number of true bits.
+
+    Args:
+        T: Number of bits.
+        support: The hidden positions.
+        inputs: How bits become tokens: "positions", "trained" or "bag".
+        vectors: Of positions: "axes", or random "signs" in `dim` dimensions.
+        dim: Width of the tokens; None is the least.
+        seed: Of the signs.
+        rate: $R$; None is that of the proof, which refuses vectors that are too coherent.
+        printed: As in the document.
+    """
+    owner, s = described("selection_head", T, support, rate), len(support)
     model = head_model(owner, T, s, inputs=inputs, vectors=vectors, dim=dim, seed=seed)
-    chosen = selected(owner, model, T, support)
-    counts = np.arange(s + 1.0)
-    gamma = 1 / s if inputs == "bag" else 2 / s
-    R = rate or proof_rate(owner, T, s, chosen.coherence, gamma, inputs=inputs, printed=printed)
-    summed = (chosen.vectors if printed else chosen.dual).sum(axis=0)
+    hidden = selected(owner, model, T, support)
+    counts = np.arange(s + 1.0)[:, None]
     if inputs == "bag":
-        layer, bounds = bag_layer(chosen, R, printed=printed)
-        output = np.zeros_like(layer.output)
-        output[0, :, 0] = 1.0
         targets = (counts - s) / (counts + 1)
-        params = BoundedParams(None, (layer._replace(output=output),), None, None)
-    else:
-        keys = summed if inputs == "positions" else chosen.vectors[0]
-        values = two_levels(model.dim, printed=printed)
-        layer = rank_one_layer(R, keys[None], values[None], outputs=1)
-        targets = (2 * counts - s) / s
-        params = BoundedParams(
-            trained_positions(inputs, T, support, chosen.vectors), (layer,), None, None
-        )
-        bounds = {"query": R, "key": dual_bound(s, chosen.coherence), "value": 2.0, "output": 1.0}
+        return bag_selection(owner, model, T, hidden, targets, rate=rate, printed=printed)
+    gamma = 2 / s
+    if rate is None:
+        rate = proof_rate(owner, s, hidden.coherence, 8 * T / gamma, printed=printed)
     if inputs == "trained":
-        bounds |= {"key": 1.0, "positions": float(s)}
-    return Selection(model, params, targets[:, None], gamma, R, chosen.coherence, bounds)
+        key, key_bound = hidden.vectors[0], 1.0
+    else:
+        key = (hidden.vectors if printed else hidden.dual).sum(axis=0)
+        key_bound = dual_bound(s, hidden.coherence)
+    value = symbol_levels(len(key), 2, printed=printed)
+    layer = rank_one_layer(rate, key[None], value, printed=False)
+    bounds = {"query": rate, "key": key_bound, "value": 2.0, "output": 1.0}
+    return positioned(
+        Selection(
+            model, one_layer(layer), (2 * counts - s) / s, gamma, rate, hidden.coherence, bounds
+        ),
+        T,
+        support,
+        hidden,
+    )
 
 
 def selection_heads(
@@ -121,12 +144,13 @@ def selection_heads(
     rate: float | None = None,
     printed: bool = False,
 ) -> Selection:
-    """Heads whose first s outputs tell all patterns of the hidden symbols apart.
+    r"""Heads whose first s outputs tell all patterns of the hidden symbols apart.
 
-    One head per hidden position, or one head in all for a bag of vectors. Row $\\sum_i c_i M^i$ of
-    the targets belongs to the symbols $c_i$ at the hidden positions, in the order of `support`.
+    One head per hidden position, or one head in all for a bag of vectors. Row $\sum_i c_i M^i$ of
+    the targets belongs to the symbols $c_i$ at the hidden positions, in the order of `support`. The
+    other arguments are those of `selection_head`, with $M$ = `symbols`.
     """
-    owner, s = described("selection_heads", T, support), len(support)
+    owner, s = described("selection_heads", T, support, rate), len(support)
     model = head_model(
         owner,
         T,
@@ -139,122 +163,76 @@ def selection_heads(
         heads=1 if inputs == "bag" else s,
         outputs=s,
     )
-    chosen = selected(owner, model, T, support)
+    hidden = selected(owner, model, T, support)
     patterns = np.array([p[::-1] for p in itertools.product(range(symbols), repeat=s)], dtype=float)
     if inputs == "bag":
-        gamma = 1 / s
-        R = rate or proof_rate(owner, T, s, chosen.coherence, gamma, inputs="bag", printed=printed)
-        layer, bounds = bag_layer(chosen, R, printed=printed)
-        output = np.zeros_like(layer.output)
-        output[0, np.arange(s), np.arange(s)] = 1.0
         targets = (patterns - 1) / (patterns.sum(axis=1, keepdims=True) + 1)
-        params = BoundedParams(None, (layer._replace(output=output),), None, None)
-        return Selection(model, params, targets, gamma, R, chosen.coherence, bounds)
+        return bag_selection(owner, model, T, hidden, targets, rate=rate, printed=printed)
     gamma = 2 / (symbols - 1)
-    delta = chosen.coherence
-    if delta >= 1:
-        raise ValueError(f"{owner}: vectors are too coherent: Delta is {delta:.3g}, not below 1.")
-    R = rate or math.log(8 * T / gamma) / (1 - delta)
-    levels = np.linspace(-1.0, 1.0, symbols)
-    value = np.zeros(model.dim or 0)
-    value[1 : 1 + symbols] = -levels if printed else levels
-    layer = rank_one_layer(R, chosen.vectors, np.tile(value, (s, 1)), outputs=s, printed=printed)
-    bounds = {"query": R, "key": 1.0, "value": math.sqrt(2.0 * symbols), "output": 1.0}
-    if inputs == "trained":
-        bounds["positions"] = float(s)
-    params = BoundedParams(
-        trained_positions(inputs, T, support, chosen.vectors), (layer,), None, None
+    if rate is None:  # any coherence below 1, which `selected` has checked: one key per head
+        rate = math.log(8 * T / gamma) / (1 - hidden.coherence)
+    value = symbol_levels(hidden.vectors.shape[1], symbols, printed=printed)
+    layer = rank_one_layer(rate, hidden.vectors, value, printed=printed)
+    value_bound = 2.0 if symbols == 2 else math.sqrt(symbols)
+    bounds = {"query": rate, "key": 1.0, "value": value_bound, "output": 1.0}
+    targets = -1 + gamma * patterns
+    return positioned(
+        Selection(model, one_layer(layer), targets, gamma, rate, hidden.coherence, bounds),
+        T,
+        support,
+        hidden,
     )
-    return Selection(model, params, -1 + gamma * patterns, gamma, R, delta, bounds)
 
 
-def described(name: str, T: int, support: tuple[int, ...]) -> str:
+def bag_selection(
+    owner: str,
+    model: BoundedTransformer,
+    T: int,
+    hidden: Selected,
+    targets: Float[np.ndarray, "rows outputs"],
+    *,
+    rate: float | None,
+    printed: bool,
+) -> Selection:
+    """The head of a bag of vectors: even attention to [CLS] and to the hidden bits that are true.
+
+    Value directions carry the identity of the bit, so that one head is enough for any function: bit
+    i goes to output i, or all bits go to a single output.
+    """
+    s = len(hidden.vectors)
+    gamma, delta = 1 / s, hidden.coherence
+    if rate is None:
+        target = 8 * T * s / gamma
+        if printed:
+            check_coherence(owner, delta, gamma / s)
+            target = 8 * T * s * (1 + delta) / (gamma - s * delta)
+        rate = proof_rate(owner, s, delta, target, printed=printed)
+    readers = hidden.vectors if printed else hidden.dual
+    params = one_layer(bag_layer(rate, readers, targets.shape[1]))
+    bounds = {"query": rate, "key": s + 1.0, "value": 2.0 * s, "output": float(s)}
+    return Selection(model, params, targets, gamma, rate, delta, bounds)
+
+
+def described(name: str, T: int, support: tuple[int, ...], rate: float | None) -> str:
     """The owner of a refusal, after checking that the hidden set is inside the inputs."""
     owner = f"{name}(T={T}, support={tuple(support)})"
     checks.whole(owner, "T", T, low=1, what="counts the inputs")
     if not support:
         raise ValueError(f"{owner}: support holds the hidden positions, at least one.")
     checks.support(owner, T, len(support), support)
+    checks.number(owner, "rate", rate, low=0.0, what="multiplies the scores")
     return owner
 
 
-def head_model(
-    owner: str,
-    T: int,
-    s: int,
-    *,
-    inputs: str,
-    vectors: str,
-    dim: int | None,
-    seed: int,
-    symbols: int = 2,
-    heads: int = 1,
-    outputs: int = 1,
-) -> BoundedTransformer:
-    """The network of the heads, of the least width unless `dim` is given."""
-    # Names are refused before any width is computed.
-    model = BoundedTransformer(kind="head", inputs=inputs, symbols=symbols, vectors=vectors)
-    # Trained positions are one axis for one head, and one axis per head otherwise.
-    places = heads if inputs == "trained" else T if vectors == "axes" else 1
-    low = max(first_position_axis(inputs, symbols) + places, outputs)
-    width = low if dim is None else dim
-    checks.whole(owner, "dim", width, low=low, what="holds the positions and the outputs")
-    key_width = s if inputs == "bag" else 1
-    return dataclasses.replace(model, heads=heads, dim=width, key_width=key_width, seed=seed)
-
-
-def two_levels(dim: int | None, *, printed: bool) -> Float[np.ndarray, " dim"]:
-    """$E_1 - E_0$, or as printed its negative."""
-    value = np.zeros(dim or 0)
-    value[1:3] = (1.0, -1.0) if printed else (-1.0, 1.0)
-    return value
-
-
-def trained_positions(
-    inputs: str, T: int, support: tuple[int, ...], vectors: Float[np.ndarray, "s dim"]
-) -> Float[np.ndarray, "T dim"] | None:
-    """Positions that are zero but for the hidden ones; None where they are fixed."""
-    if inputs != "trained":
-        return None
-    positions = np.zeros((T, vectors.shape[1]))
-    positions[list(support)] = vectors
-    return positions
-
-
-def rank_one_layer(
-    R: float,
-    keys: Float[np.ndarray, "heads dim"],
-    values: Float[np.ndarray, "heads dim"],
-    *,
-    outputs: int,
-    printed: bool = False,
-) -> AttentionLayer:
-    """Heads of rank one, head h writing its value to coordinate h of the output.
-
-    As printed for several heads, values go to a second coordinate of the head that is not read.
-    """
-    heads, dim = keys.shape
-    width = 2 if printed else 1
-    query, key, value = (np.zeros((heads, dim, width)) for _ in range(3))
-    output = np.zeros((heads, width, dim))
-    query[:, 0, 0] = R
-    key[:, :, 0] = keys
-    value[:, :, width - 1] = values
-    output[np.arange(outputs), 0, np.arange(outputs)] = 1.0
-    return AttentionLayer(query, key, value, output)
-
-
-def bag_layer(
-    chosen: Selected, R: float, *, printed: bool
-) -> tuple[AttentionLayer, dict[str, float]]:
-    """The head of a bag of vectors, with an output that is yet to be filled in; and its bounds."""
-    s, dim = chosen.vectors.shape
-    readers = chosen.vectors if printed else chosen.dual
-    query, key, value = (np.zeros((1, dim, s)) for _ in range(3))
-    query[0, 0, 0] = R
-    key[0, :, 0] = readers.sum(axis=0)
-    key[0, 0, 0] = 1.0  # [CLS] attends to itself, as to one more bit
-    value[0] = readers.T
-    value[0, 0] = -1.0
-    bounds = {"query": R, "key": s + 1.0, "value": 2.0 * s, "output": float(s)}
-    return AttentionLayer(query, key, value, np.zeros((1, s, dim))), bounds
+def positioned(
+    selection: Selection, T: int, support: tuple[int, ...], hidden: Selected
+) -> Selection:
+    """The selection with its trained positions, zero but for the hidden ones, if it has any."""
+    if selection.model.inputs != "trained":
+        return selection
+    positions = np.zeros((T, hidden.vectors.shape[1]))
+    positions[list(support)] = hidden.vectors
+    return selection._replace(
+        params=selection.params._replace(positions=positions),
+        bounds=selection.bounds | {"positions": float(len(support))},
+    )

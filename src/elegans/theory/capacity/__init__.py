@@ -1,10 +1,12 @@
 """How many functions a bounded transformer has: covers from above, packings from below."""
 
+from elegans.theory.capacity.attention import attention_cover as attention_cover
 from elegans.theory.capacity.attention import cls_cover as cls_cover
 from elegans.theory.capacity.attention import head_cover as head_cover
 from elegans.theory.capacity.attention import heads_cover as heads_cover
 from elegans.theory.capacity.attention import heads_scaling as heads_scaling
 from elegans.theory.capacity.attention import volumetric_cover as volumetric_cover
+from elegans.theory.capacity.attention import with_positions as with_positions
 from elegans.theory.capacity.generalisation import dudley as dudley
 from elegans.theory.capacity.generalisation import generalisation as generalisation
 from elegans.theory.capacity.generalisation import inverse_square_dudley as inverse_square_dudley

@@ -76,6 +76,36 @@ def cls_cover(norms: Norms, m: int, T: int, eps: Real, *, softmax: Real = SOFTMA
     return 0.0 if eps >= largest_output(norms) else combined(terms, eps)
 
 
+def attention_cover(
+    scores: Cover,
+    values: Cover,
+    eps: Real,
+    *,
+    bound: Real,
+    out: Real = 1.0,
+    softmax: Real = SOFTMAX,
+) -> float:
+    r"""$\ln \mathcal{N}_\infty$ of any attention head from covers of its two parts (theorem 4.6).
+
+    Args:
+        scores: $\ln \mathcal{N}_\infty$ of the scores on all tokens of all examples, of a radius.
+        values: The same for the values.
+        eps: The radius.
+        bound: On the norms of values ($B_{in} B_X$ in the document).
+        out: Lipschitz constant of what follows.
+        softmax: $C$.
+    """
+    owner = f"attention_cover(eps={eps})"
+    check_radius(owner, eps, bound=bound, out=out, softmax=softmax)
+    return combined([(softmax * out * bound, scores), (out, values)], eps)
+
+
+def with_positions(norms: Norms, BP: Real) -> Norms:
+    """Norms after fixed position vectors of norm at most `BP` are added to the tokens (A.11)."""
+    checks.number("with_positions", "BP", BP, low=0, what="is a norm")
+    return norms._replace(X=norms.X + BP)
+
+
 def head_terms(
     head: HeadNorms, norms: Norms, points: int, softmax: float
 ) -> tuple[tuple[float, Cover], tuple[float, Cover]]:
