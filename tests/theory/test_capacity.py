@@ -117,7 +117,7 @@ def test_a_head_divides_its_radius_nearly_as_well_as_possible():
     best = minimize_scalar(total, bounds=(0.3, 0.95), method="bounded", options={"xatol": 1e-2})
     value = capacity.head_cover(norms, m, T, eps)
     assert 0.99 * best.fun <= value <= 1.01 * best.fun
-    assert capacity.head_cover(norms, m, T, 10.0) == 0.0  # the zero function is a cover
+    assert capacity.head_cover(norms, m, T, capacity.largest_output(norms)) == 0.0
 
 
 def test_a_head_is_an_instance_of_theorem_4_6():
@@ -361,7 +361,7 @@ def bad(**changes):
     head = {"V": 1.0, "V21": 1.0, "QK": 1.0, "QK21": 1.0}
     head |= {name: value for name, value in changes.items() if name in HeadNorms._fields}
     rest = {name: value for name, value in changes.items() if name in Norms._fields}
-    return Norms(**{"X": 1.0, "layers": ((HeadNorms(**head),),), **rest})
+    return Norms(**{"X": 1.0, "layers": ((HeadNorms(**head),),), "dim": 2, "key": 2, **rest})
 
 
 @pytest.mark.parametrize(

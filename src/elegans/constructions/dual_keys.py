@@ -23,7 +23,6 @@ from jaxtyping import Float
 from elegans.models.bit_embedding import first_position_axis, position_vectors
 from elegans.models.bounded_transformer import BoundedTransformer
 
-
 ROUNDING = 1e-12  # equal vectors have products of 1 up to this
 
 

@@ -5,6 +5,7 @@ from elegans.theory.capacity.attention import cls_cover as cls_cover
 from elegans.theory.capacity.attention import head_cover as head_cover
 from elegans.theory.capacity.attention import heads_cover as heads_cover
 from elegans.theory.capacity.attention import heads_scaling as heads_scaling
+from elegans.theory.capacity.attention import largest_output as largest_output
 from elegans.theory.capacity.attention import volumetric_cover as volumetric_cover
 from elegans.theory.capacity.attention import with_positions as with_positions
 from elegans.theory.capacity.generalisation import dudley as dudley

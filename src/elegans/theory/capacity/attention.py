@@ -126,7 +126,10 @@ def linear_class(B1: float, B2: float, points: int) -> Cover:
 
 
 def largest_output(norms: Norms) -> float:
-    """A bound on the output, from which radius on the zero function is a cover."""
+    """A bound on the output of one layer: from that radius on the zero function is a cover.
+
+    It is also the bound A of `dudley` and `generalisation`. (Of kind "block" that is `norms.w`.)
+    """
     return sum(norms.lipschitz * h.C * norms.w * h.V * norms.X for h in norms.layers[0])
 
 

@@ -45,18 +45,18 @@ class Norms(NamedTuple):
     Attributes:
         X: The largest norm of a token.
         layers: Heads, layer by layer.
-        w: Lipschitz constant of what follows the heads; the norm of the readout if that is all.
-        lipschitz: Of the activation.
         dim: Width of the tokens.
         key: Width of a head.
+        w: Lipschitz constant of what follows the heads; the norm of the readout if that is all.
+        lipschitz: Of the activation.
     """
 
     X: float
     layers: tuple[tuple[HeadNorms, ...], ...]
+    dim: int
+    key: int
     w: float = 1.0
     lipschitz: float = 1.0
-    dim: int = 1
-    key: int = 1
 
 
 @runtime_checkable
@@ -105,10 +105,10 @@ def norms(model: Attends, params: Any) -> Norms:
             )
             for i, layer in enumerate(layers)
         ),
-        w=model.readout_norm(params),
-        lipschitz=float(model.lipschitz),
         dim=int(dim),
         key=int(key),
+        w=model.readout_norm(params),
+        lipschitz=float(model.lipschitz),
     )
 
 
