@@ -12,7 +12,7 @@ from elegans import constructions
 from elegans.constructions import coherence, selection_head, selection_heads
 from elegans.constructions.memoriser import memoriser
 from elegans.constructions.transformers import with_memory
-from elegans.models.bit_embedding import INPUTS, position_vectors
+from elegans.models.transformers.bit_embedding import INPUTS, position_vectors
 from elegans.tasks import Junta
 
 

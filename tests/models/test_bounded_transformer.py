@@ -6,9 +6,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from elegans.models.bit_embedding import INPUTS, position_vectors
-from elegans.models.bounded_forward import AttentionLayer, ball_projection
-from elegans.models.bounded_transformer import KINDS, BoundedTransformer
+from elegans.models.transformers.bit_embedding import INPUTS, position_vectors
+from elegans.models.transformers.bounded import KINDS, BoundedTransformer
+from elegans.models.transformers.bounded_forward import AttentionLayer, ball_projection
 from elegans.tasks import Parity
 
 TASK = Parity(6, 2)

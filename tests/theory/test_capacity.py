@@ -13,7 +13,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from elegans.constructions import selection_head, selection_heads
-from elegans.models.bounded_transformer import BoundedTransformer
+from elegans.models.transformers.bounded import BoundedTransformer
 from elegans.tasks import Parity
 from elegans.theory import capacity
 from elegans.theory.capacity import HeadNorms, Norms

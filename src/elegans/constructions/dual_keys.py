@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from elegans.models.bit_embedding import first_position_axis, position_vectors
-from elegans.models.bounded_transformer import BoundedTransformer
+from elegans.models.transformers.bit_embedding import first_position_axis, position_vectors
+from elegans.models.transformers.bounded import BoundedTransformer
 
 ROUNDING = 1e-12  # equal vectors have products of 1 up to this
 

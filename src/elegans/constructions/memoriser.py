@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.models.bounded_forward import Feedforward
+from elegans.models.transformers.bounded_forward import Feedforward
 
 BUMP = np.array([1.0, -1.0, -1.0, 1.0])
 SHIFTS = np.array([2.0, 1.0, -1.0, -2.0])

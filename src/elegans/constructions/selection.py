@@ -45,8 +45,8 @@ from elegans.constructions.selection_weights import (
     rank_one_layer,
     symbol_levels,
 )
-from elegans.models.bounded_forward import BoundedParams
-from elegans.models.bounded_transformer import BoundedTransformer
+from elegans.models.transformers.bounded import BoundedTransformer
+from elegans.models.transformers.bounded_forward import BoundedParams
 
 
 class Selection(NamedTuple):

@@ -10,9 +10,9 @@ import numpy as np
 from jaxtyping import Float
 
 from elegans import checks
-from elegans.models.bit_embedding import first_position_axis
-from elegans.models.bounded_forward import AttentionLayer, BoundedParams
-from elegans.models.bounded_transformer import BoundedTransformer
+from elegans.models.transformers.bit_embedding import first_position_axis
+from elegans.models.transformers.bounded import BoundedTransformer
+from elegans.models.transformers.bounded_forward import AttentionLayer, BoundedParams
 
 
 def head_model(

@@ -21,8 +21,8 @@ import numpy as np
 from elegans import checks
 from elegans.constructions.memoriser import memoriser
 from elegans.constructions.selection import Selection, selection_head, selection_heads
-from elegans.models.bounded_forward import BoundedParams
-from elegans.models.bounded_transformer import BoundedTransformer
+from elegans.models.transformers.bounded import BoundedTransformer
+from elegans.models.transformers.bounded_forward import BoundedParams
 
 
 def symmetric_transformer(

@@ -31,8 +31,8 @@ from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from elegans import checks
 from elegans.fields import configuration
-from elegans.models.bit_embedding import INPUTS, VECTORS, smallest_dim
-from elegans.models.bounded_forward import (
+from elegans.models.transformers.bit_embedding import INPUTS, VECTORS, smallest_dim
+from elegans.models.transformers.bounded_forward import (
     AttentionLayer,
     AttentionTrace,
     BoundedParams,

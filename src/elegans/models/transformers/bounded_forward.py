@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Array, Float
 from scipy.special import erf
 
-from elegans.models.bit_embedding import tokens_through
+from elegans.models.transformers.bit_embedding import tokens_through
 
 AnyArray = Array | np.ndarray
 
