@@ -396,4 +396,7 @@ def test_one_head_is_asked_for_where_one_is_meant():
     norms = capacity.norms(heads.model, heads.params)
     with pytest.raises(ValueError, match="2 heads; use heads_cover"):
         capacity.head_cover(norms, 5, 8, 0.1)
+    deep = norms._replace(layers=norms.layers * 2)
+    with pytest.raises(ValueError, match="2 layers; use layers_cover"):
+        capacity.heads_cover(deep, 5, 8, 0.1)
     assert functools.partial(capacity.heads_cover, norms)(5, 8, 0.1) > 0

@@ -26,7 +26,7 @@ from elegans.models.transformers.bounded import BoundedTransformer
 ROUNDING = 1e-12  # equal vectors have products of 1 up to this
 
 
-class Selected(NamedTuple):
+class HiddenVectors(NamedTuple):
     """The vectors of the hidden set, and the vectors dual to them: inner products 1 and 0."""
 
     vectors: Float[np.ndarray, "s dim"]
@@ -42,7 +42,9 @@ def coherence(vectors: Float[np.ndarray, "T dim"], support: tuple[int, ...] | No
     return float(products.max(initial=0.0))
 
 
-def selected(owner: str, model: BoundedTransformer, T: int, support: tuple[int, ...]) -> Selected:
+def hidden_vectors(
+    owner: str, model: BoundedTransformer, T: int, support: tuple[int, ...]
+) -> HiddenVectors:
     """The hidden vectors with their duals."""
     assert model.dim is not None
     s, first = len(support), first_position_axis(model.inputs, model.symbols)
@@ -51,12 +53,12 @@ def selected(owner: str, model: BoundedTransformer, T: int, support: tuple[int, 
         places = np.arange(s) % model.heads if is_trained else np.array(support)
         axes = np.zeros((s, model.dim))
         axes[np.arange(s), first + places] = 1.0
-        return Selected(axes, axes, 0.0)
+        return HiddenVectors(axes, axes, 0.0)
     every = position_vectors(model.inputs, model.symbols, model.dim, T, model.vectors, model.seed)
     hidden, delta = every[list(support)], coherence(every, support)
     gram = hidden @ hidden.T
     check_coherence(owner, delta if np.linalg.matrix_rank(gram) == s else 1.0, 1.0)
-    return Selected(hidden, np.linalg.solve(gram, hidden), delta)
+    return HiddenVectors(hidden, np.linalg.solve(gram, hidden), delta)
 
 
 def proof_rate(owner: str, s: int, delta: float, target: float, *, printed: bool) -> float:

@@ -32,11 +32,11 @@ from jaxtyping import Float
 
 from elegans import checks
 from elegans.constructions.dual_keys import (
-    Selected,
+    HiddenVectors,
     check_coherence,
     dual_bound,
+    hidden_vectors,
     proof_rate,
-    selected,
 )
 from elegans.constructions.selection_weights import (
     bag_layer,
@@ -104,9 +104,9 @@ def selection_head(
         rate: $R$; None is that of the proof, which refuses vectors that are too coherent.
         printed: As in the document.
     """
-    owner, s = described("selection_head", T, support, rate), len(support)
+    owner, s = checked_owner("selection_head", T, support, rate), len(support)
     model = head_model(owner, T, s, inputs=inputs, vectors=vectors, dim=dim, seed=seed)
-    hidden = selected(owner, model, T, support)
+    hidden = hidden_vectors(owner, model, T, support)
     counts = np.arange(s + 1.0)[:, None]
     if inputs == "bag":
         targets = (counts - s) / (counts + 1)
@@ -122,7 +122,7 @@ def selection_head(
     value = symbol_levels(len(key), 2, printed=printed)
     layer = rank_one_layer(rate, key[None], value, printed=False)
     bounds = {"query": rate, "key": key_bound, "value": 2.0, "output": 1.0}
-    return positioned(
+    return with_trained_positions(
         Selection(
             model, one_layer(layer), (2 * counts - s) / s, gamma, rate, hidden.coherence, bounds
         ),
@@ -150,7 +150,7 @@ def selection_heads(
     the targets belongs to the symbols $c_i$ at the hidden positions, in the order of `support`. The
     other arguments are those of `selection_head`, with $M$ = `symbols`.
     """
-    owner, s = described("selection_heads", T, support, rate), len(support)
+    owner, s = checked_owner("selection_heads", T, support, rate), len(support)
     model = head_model(
         owner,
         T,
@@ -163,20 +163,20 @@ def selection_heads(
         heads=1 if inputs == "bag" else s,
         outputs=s,
     )
-    hidden = selected(owner, model, T, support)
+    hidden = hidden_vectors(owner, model, T, support)
     patterns = np.array([p[::-1] for p in itertools.product(range(symbols), repeat=s)], dtype=float)
     if inputs == "bag":
         targets = (patterns - 1) / (patterns.sum(axis=1, keepdims=True) + 1)
         return bag_selection(owner, model, T, hidden, targets, rate=rate, printed=printed)
     gamma = 2 / (symbols - 1)
-    if rate is None:  # any coherence below 1, which `selected` has checked: one key per head
+    if rate is None:  # any coherence below 1, which `hidden_vectors` has checked: one key per head
         rate = math.log(8 * T / gamma) / (1 - hidden.coherence)
     value = symbol_levels(hidden.vectors.shape[1], symbols, printed=printed)
     layer = rank_one_layer(rate, hidden.vectors, value, printed=printed)
     value_bound = 2.0 if symbols == 2 else math.sqrt(symbols)
     bounds = {"query": rate, "key": 1.0, "value": value_bound, "output": 1.0}
     targets = -1 + gamma * patterns
-    return positioned(
+    return with_trained_positions(
         Selection(model, one_layer(layer), targets, gamma, rate, hidden.coherence, bounds),
         T,
         support,
@@ -188,7 +188,7 @@ def bag_selection(
     owner: str,
     model: BoundedTransformer,
     T: int,
-    hidden: Selected,
+    hidden: HiddenVectors,
     targets: Float[np.ndarray, "rows outputs"],
     *,
     rate: float | None,
@@ -213,7 +213,7 @@ def bag_selection(
     return Selection(model, params, targets, gamma, rate, delta, bounds)
 
 
-def described(name: str, T: int, support: tuple[int, ...], rate: float | None) -> str:
+def checked_owner(name: str, T: int, support: tuple[int, ...], rate: float | None) -> str:
     """The owner of a refusal, after checking that the hidden set is inside the inputs."""
     owner = f"{name}(T={T}, support={tuple(support)})"
     checks.whole(owner, "T", T, low=1, what="counts the inputs")
@@ -224,8 +224,8 @@ def described(name: str, T: int, support: tuple[int, ...], rate: float | None) -
     return owner
 
 
-def positioned(
-    selection: Selection, T: int, support: tuple[int, ...], hidden: Selected
+def with_trained_positions(
+    selection: Selection, T: int, support: tuple[int, ...], hidden: HiddenVectors
 ) -> Selection:
     """The selection with its trained positions, zero but for the hidden ones, if it has any."""
     if selection.model.inputs != "trained":

@@ -36,8 +36,8 @@ def elimination_probability(T: int, s: int, m: int, p: float) -> float:
     checks.whole(owner, "m", m, low=0, what="counts the examples")
     checks.number(owner, "p", p, low=0.0, high=1.0, what="is the probability of a true bit")
     positives = np.arange(m + 1)
-    recovered = (1.0 - float(p) ** positives) ** (T - s)
-    return float(binom.pmf(positives, m, float(p) ** s) @ recovered)
+    success = (1.0 - float(p) ** positives) ** (T - s)
+    return float(binom.pmf(positives, m, float(p) ** s) @ success)
 
 
 class SparseBitClassifier(ClassifierMixin, BaseEstimator):

@@ -121,7 +121,7 @@ def forward(model: Options, xp: ModuleType, params: BoundedParams, x: Any) -> At
         weights = softmax(xp, tokens(layer.key) @ query.swapaxes(-1, -2))[..., 0]
         heads = (weights[..., None, :] @ tokens(layer.value))[..., 0, :]
         attention.append(weights)
-        y = joined(model, xp, layer, heads[..., None, :])[..., 0, :]
+        y = sum_of_heads(model, xp, layer, heads[..., None, :])[..., 0, :]
     return AttentionTrace(read_out(xp, params, y), xp.stack(attention, axis=-3))
 
 
@@ -133,11 +133,11 @@ def block(
     scores = (stream @ layer.key) @ queries.swapaxes(-1, -2)
     weights = softmax(xp, scores)  # along tokens, which are rows: (..., heads, T + 1, queries)
     heads = weights.swapaxes(-1, -2) @ (stream @ layer.value)
-    added = joined(model, xp, layer, ball_projection(xp, heads))
+    added = sum_of_heads(model, xp, layer, ball_projection(xp, heads))
     return ball_projection(xp, added)[..., None, :, :], weights[..., -1]
 
 
-def joined(model: Options, xp: ModuleType, layer: AttentionLayer, heads: Any) -> Any:
+def sum_of_heads(model: Options, xp: ModuleType, layer: AttentionLayer, heads: Any) -> Any:
     """The sum of the heads, (..., queries, dim), after the activation and $W_C$."""
     activated = activation(model.activation, xp, heads)
     if layer.output is not None:

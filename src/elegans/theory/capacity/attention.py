@@ -21,7 +21,7 @@ Fixed positions of norm $B_P$ add to $B_X$; nothing is proved for trained ones.
 import math
 
 from elegans import checks
-from elegans.theory.capacity.linear import Cover, check_radius, combined, lemma_4_10, zhang
+from elegans.theory.capacity.linear import Cover, check_radius, combined_cover, lemma_4_10, zhang
 from elegans.theory.capacity.norms import HeadNorms, Norms
 
 Real = float | int
@@ -39,7 +39,7 @@ def head_cover(
     What follows the head is fixed. With `printed`, $C = 2$ and the constant [CLS] token is not
     counted among the points.
     """
-    owner = check_cover("head_cover", norms, m, T, eps)
+    owner = check_layer("head_cover", norms, m, T, eps)
     if len(norms.layers[0]) > 1:
         raise ValueError(f"{owner}: the layer has {len(norms.layers[0])} heads; use heads_cover.")
     return heads_cover(norms, m, T, eps, softmax=softmax, printed=printed)
@@ -49,7 +49,7 @@ def heads_cover(
     norms: Norms, m: int, T: int, eps: Real, *, softmax: Real = SOFTMAX, printed: bool = False
 ) -> float:
     """The same for the sum of all heads of a layer: the radius is divided among them as well."""
-    check_cover("heads_cover", norms, m, T, eps)
+    check_layer("heads_cover", norms, m, T, eps)
     constant = PRINTED_SOFTMAX if printed else float(softmax)
     points = m * T if printed else m * T + 1
     terms = []
@@ -57,7 +57,7 @@ def heads_cover(
         out = norms.lipschitz * head.C * norms.w
         scores, values = head_terms(head, norms, points, constant)
         terms += [(out * scores[0], scores[1]), (out * values[0], values[1])]
-    return 0.0 if eps >= largest_output(norms) else combined(terms, eps)
+    return 0.0 if eps >= largest_output(norms) else combined_cover(terms, eps)
 
 
 def cls_cover(norms: Norms, m: int, T: int, eps: Real, *, softmax: Real = SOFTMAX) -> float:
@@ -66,14 +66,14 @@ def cls_cover(norms: Norms, m: int, T: int, eps: Real, *, softmax: Real = SOFTMA
     $\langle q, x_t \rangle$ with $q = W_K W_Q^\top x_{[CLS]}$, so neither a (2,1) norm nor the norm
     of the query token enters. (Not in the document.)
     """
-    check_cover("cls_cover", norms, m, T, eps)
+    check_layer("cls_cover", norms, m, T, eps)
     points, terms = m * T + 1, []
     for head in norms.layers[0]:
         out = norms.lipschitz * head.C * norms.w
         _, values = head_terms(head, norms, points, float(softmax))
         scores = linear_class(head.cls, norms.X, points)
         terms += [(softmax * out * head.V * norms.X, scores), (out * values[0], values[1])]
-    return 0.0 if eps >= largest_output(norms) else combined(terms, eps)
+    return 0.0 if eps >= largest_output(norms) else combined_cover(terms, eps)
 
 
 def attention_cover(
@@ -97,7 +97,7 @@ def attention_cover(
     """
     owner = f"attention_cover(eps={eps})"
     check_radius(owner, eps, bound=bound, out=out, softmax=softmax)
-    return combined([(softmax * out * bound, scores), (out, values)], eps)
+    return combined_cover([(softmax * out * bound, scores), (out, values)], eps)
 
 
 def with_positions(norms: Norms, BP: Real) -> Norms:
@@ -149,7 +149,7 @@ def heads_scaling(
     \ln(dmT)/\epsilon^2$; `printed` is one of "4.9", "A.1.4", "A.11" and "A.12", the statements of
     the document.
     """
-    owner = check_cover("heads_scaling", norms, m, T, eps)
+    owner = check_layer("heads_scaling", norms, m, T, eps)
     power, size = 2, norms.dim * m * T
     if printed is not None:
         checks.choice(owner, "printed", printed, list(STATEMENTS))
@@ -184,7 +184,7 @@ def volumetric_cover(
         softmax: $C$.
         printed: With $C = 2$.
     """
-    check_cover("volumetric_cover", norms, 1, 1, eps)
+    check_layer("volumetric_cover", norms, 1, 1, eps)
     if eps >= largest_output(norms):
         return 0.0
     constant = PRINTED_SOFTMAX if printed else float(softmax)
@@ -210,4 +210,12 @@ def check_cover(name: str, norms: Norms, m: int, T: int, eps: Real) -> str:
     check_radius(owner, eps, X=norms.X, w=norms.w, lipschitz=norms.lipschitz)
     for head in (head for layer in norms.layers for head in layer):
         check_radius(owner, eps, **head._asdict())
+    return owner
+
+
+def check_layer(name: str, norms: Norms, m: int, T: int, eps: Real) -> str:
+    """The same for bounds on a single layer, which refuse a deeper network."""
+    owner = check_cover(name, norms, m, T, eps)
+    if len(norms.layers) > 1:
+        raise ValueError(f"{owner}: the network has {len(norms.layers)} layers; use layers_cover.")
     return owner

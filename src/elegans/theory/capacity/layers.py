@@ -27,7 +27,7 @@ from elegans.theory.capacity.attention import (
     linear_class,
     matrix_class,
 )
-from elegans.theory.capacity.linear import combined
+from elegans.theory.capacity.linear import combined_cover
 from elegans.theory.capacity.norms import Norms
 
 
@@ -75,7 +75,7 @@ def layers_cover(
                 (scale * constant * L * h.C * h.V, matrix_class(h.QK21, 1.0, points, norms.dim)),
                 (scale * L * h.C, matrix_class(h.V21, 1.0, points, norms.key)),
             ]
-    return combined(terms, eps)
+    return combined_cover(terms, eps)
 
 
 def layers_scaling(

@@ -77,7 +77,7 @@ def lemma_4_10(BW: Real, BX: Real, eps: Real, N: int, rows: int, *, printed: boo
     def directions(radius: float) -> float:
         return zhang(BW, BX, radius, N)
 
-    return combined([(BX, norms), (1.0, directions)], eps)
+    return combined_cover([(BX, norms), (1.0, directions)], eps)
 
 
 def best_split(alphas: Sequence[Real], betas: Sequence[Real], total: Real) -> list[float]:
@@ -90,7 +90,7 @@ def best_split(alphas: Sequence[Real], betas: Sequence[Real], total: Real) -> li
     return [total / gamma * (a / b) ** (1 / 3) for a, b in zip(alphas, betas, strict=True)]
 
 
-def combined(terms: Sequence[tuple[Real, Cover]], eps: Real) -> float:
+def combined_cover(terms: Sequence[tuple[Real, Cover]], eps: Real) -> float:
     r"""The least sum of covers, nearly, over radii with $\sum_j \beta_j \epsilon_j = \epsilon$.
 
     Any split gives a cover. Covers are close to $\alpha_j/\epsilon_j^2$, so the best split for

@@ -65,14 +65,14 @@ def packing(values: Float[np.ndarray, "functions points"], eps: Real) -> list[in
     """
     owner = f"packing(eps={eps})"
     checks.number(owner, "eps", eps, low=0, what="is the radius of a cover")
-    kept = np.empty_like(values)
-    chosen: list[int] = []
+    rows = np.empty_like(values)  # of the members, in one block
+    members: list[int] = []
     for i, row in enumerate(values):
-        distances = np.abs(kept[: len(chosen)] - row).max(axis=1)
-        if not len(chosen) or distances.min() > 2 * eps:
-            kept[len(chosen)] = row
-            chosen.append(i)
-    return chosen
+        distances = np.abs(rows[: len(members)] - row).max(axis=1)
+        if not members or distances.min() > 2 * eps:
+            rows[len(members)] = row
+            members.append(i)
+    return members
 
 
 def circle_packing(T: int, R: Real, eps: Real) -> int:
