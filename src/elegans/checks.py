@@ -6,9 +6,10 @@ the configuration was first built, so anything that is no plain number passes he
 """
 
 import dataclasses
+import difflib
 import math
 import numbers
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
@@ -87,6 +88,12 @@ def choice_or_own(owner: object, field: str, value: object, options: Collection[
         )
     if isinstance(value, str):
         choice(owner, field, value, options)
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """The end of a sentence: what the user may have meant, or a full stop."""
+    close = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
