@@ -29,7 +29,7 @@ from elegans.training.recipe import Training
 
 if TYPE_CHECKING:
     from elegans.experiments.experiment import Experiment
-    from elegans.experiments.run import Run
+    from elegans.runs import Run
 
 FIELDS = dataclasses.fields(Training)
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
