@@ -87,18 +87,17 @@ def test_a_sweep_from_file_to_table(grid, elegans, tmp_path):
 def test_failed_runs_show_in_the_exit_code_and_can_be_tried_again(
     grid, elegans, tmp_path, monkeypatch
 ):
-    def faulty(self, params, x, key=None):
-        raise RuntimeError("no predictions today")
+    def faulty(jobs, **options):
+        raise RuntimeError("no training today")
 
     with monkeypatch.context() as patch:
-        patch.setattr(el.models.MLP, "apply", faulty)
-        grid.write_text(GRID.replace("n = 6", "n = 7"))  # another shape, which nothing has compiled
+        patch.setattr("elegans.sweeps.requests.train", faulty)
         code, out, err = elegans("sweep", grid, "--workers", 0)
     assert (code, out) == (1, f"{tmp_path / 'grid.db'}: 4 failed\n")
     assert "4 of 4 runs failed" in err
     code, out, _ = elegans("status", tmp_path / "grid.db")
     assert code == 1
-    assert "4 x RuntimeError: no predictions today" in out
+    assert "4 x RuntimeError: no training today" in out
     assert elegans("sweep", grid, "--workers", 0)[0] == 1
     code, out, _ = elegans("sweep", grid, "--workers", 0, "--retry-failed")
     assert (code, out) == (0, f"{tmp_path / 'grid.db'}: 4 done\n")
