@@ -52,7 +52,7 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
             raise ValueError(f"The blob decompresses to more than {MAX_BYTES:,} bytes.")
         if not inflater.eof:
             raise ValueError("The blob is cut short.")
-        end = body.index(b"\n") + 1
+        end = body.find(b"\n") + 1
         columns = {}
         for name, dtype, shape, has_missing in json.loads(body[:end]):
             columns[name], end = _read(body, end, np.dtype(dtype), tuple(shape))
@@ -60,7 +60,7 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
                 missing, end = _read(body, end, np.dtype(bool), tuple(shape))
                 columns[name] = columns[name].astype(object)
                 columns[name][missing] = None
-    except (zlib.error, TypeError, IndexError, RecursionError) as error:
+    except (zlib.error, json.JSONDecodeError, UnicodeError, TypeError, RecursionError) as error:
         raise ValueError(f"The blob is not one of columns: {error}.") from error
     return columns
 

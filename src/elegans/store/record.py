@@ -76,7 +76,7 @@ def versions() -> str:
     return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
 
 
-def digest(*parts: str | int | bytes) -> int:
+def digest(*parts: object) -> int:
     """A checksum of texts, numbers and bytes, in this order, as SQLite's signed integer."""
     total = blake2b(digest_size=8)
     for part in parts:
