@@ -66,20 +66,21 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
 
 
 class Lazy(Mapping[Any, Any]):
-    """Columns by kind, each kind read when it is first asked for."""
+    """Columns by kind, each kind read when it is first asked for.
+
+    Args:
+        kinds: Says which kinds there are.
+        read: The columns of a kind; a `KeyError` if there are none.
+    """
 
     def __init__(
-        self,
-        kinds: Callable[[], Collection[str]],
-        read: Callable[[str], dict[str, np.ndarray]],
+        self, kinds: Callable[[], Collection[str]], read: Callable[[str], dict[str, np.ndarray]]
     ) -> None:
         self._kinds, self._read = kinds, read
         self._columns: dict[str, dict[str, np.ndarray]] = {}
 
     def __getitem__(self, kind: str) -> dict[str, np.ndarray]:
         if kind not in self._columns:
-            if kind not in self._kinds():
-                raise KeyError(kind)
             self._columns[kind] = self._read(kind)
         return self._columns[kind]
 
