@@ -12,10 +12,6 @@ in the database, which would otherwise make it a missing value.
 
 import base64
 import dataclasses
-import importlib.metadata
-import json
-import platform
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -27,7 +23,6 @@ import numpy as np
 from elegans.runs import KINDS, METRICS, Run
 from elegans.store.arrays import pack, unpack
 
-LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
 INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
 REALS = (*METRICS, "finished")
 TEXTS = ("status", "traceback", "host", "versions")
@@ -59,20 +54,6 @@ def from_message(plain: dict[str, Any], source: Any) -> Run:
     """The run that `to_message` wrote, of the experiment (or its JSON) `source`."""
     arrays = {kind: unpack(base64.b64decode(text)) for kind, text in plain["arrays"].items()}
     return Run(**{**plain, "source": source, "arrays": arrays})
-
-
-def here_and_now() -> dict[str, Any]:
-    """Where, when and with what a run is being recorded."""
-    return {"host": platform.node(), "versions": versions(), "finished": time.time()}
-
-
-@cache
-def versions() -> str:
-    """The versions that a result may depend on, as JSON."""
-    from elegans import __version__
-
-    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
 
 
 def digest(*parts: object) -> int:
