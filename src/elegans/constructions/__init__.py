@@ -13,3 +13,4 @@ from elegans.constructions.one_sparse import lift as lift
 from elegans.constructions.one_sparse import lifted_parity as lifted_parity
 from elegans.constructions.one_sparse import network as network
 from elegans.constructions.parity import parity_mlp as parity_mlp
+from elegans.constructions.parity import sensitive_parity as sensitive_parity
