@@ -101,6 +101,7 @@ class Store:
     def merge(self, other: "Store | Path_") -> int:
         """Takes over what this store lacks of another one; returns the number of runs."""
         source = other if isinstance(other, Store) else Store(other, readonly=True)
+        source._refuse_absent()
         self.register(source.experiments())
         return self.take(source._whole())
 
@@ -171,9 +172,8 @@ class Store:
         """
         from elegans.store import table
 
-        with self._file.reading() as is_there:
-            if not is_there:
-                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
+        self._refuse_absent()
+        with self._file.reading():
             blocks = [block.columns for block in self._file.blocks()]
             experiments = self._file.experiments()
         return table.selected(table.joined(blocks, experiments), where)
@@ -191,6 +191,11 @@ class Store:
         from elegans.store import table
 
         table.export(self.table(), Path(path))
+
+    def _refuse_absent(self) -> None:
+        with self._file.reading() as is_there:
+            if not is_there:
+                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
 
     def _rows(self, keys: Collection[Key] | None = None) -> Iterator[tuple[Key, Row, bool]]:
         """Runs by key, all or some: their rows, and whether these fit their checksums."""
@@ -285,10 +290,10 @@ class Store:
                 file.delete([id_])
                 break
             refuse_difference(self.path, old, run)
-            more = {kind: data for kind, data in blobs.items() if kind not in stored}
-            if more:
-                file.attach(id_, more)
-            return bool(more)
+            additions = {kind: data for kind, data in blobs.items() if kind not in stored}
+            if additions:
+                file.attach(id_, additions)
+            return bool(additions)
         file.attach(file.insert(place[0], run), blobs)
         return True
 
