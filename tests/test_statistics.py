@@ -37,6 +37,13 @@ def test_impossible_counts_are_refused():
         wilson(1, 2, level=95.0)
 
 
+def test_no_error_on_128_examples_leaves_room_for_two_percent():
+    # T19: convergence on 128 examples and on 8,192 are not the same event.
+    assert pytest.approx(0.05, rel=0.02) == (1 - 0.0231) ** 128
+    assert 0.02 < wilson(0, 128, level=0.9).high < 0.025
+    assert wilson(0, 8192, level=0.9).high < 4e-4
+
+
 @pytest.mark.parametrize("p", [0.5, 0.05])
 def test_intervals_cover_the_mean_as_often_as_they_say(p):
     draws = (np.random.default_rng(0).random((500, 400)) < p).astype(float)
