@@ -139,9 +139,9 @@ def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
     checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
     if k % 2 or s % 2:
         raise ValueError(f"{owner}: the lemmas are for even k and s.")
-    seen = abs(majority.half(s, s)) / 2
-    relevant = seen * abs(majority.coefficient(n - s, k - s - 1))
-    irrelevant = seen * abs(majority.coefficient(n - s, k - s + 1))
+    share = abs(majority.half(s, s)) / 2
+    relevant = share * abs(majority.coefficient(n - s, k - s - 1))
+    irrelevant = share * abs(majority.coefficient(n - s, k - s + 1))
     tolerance = (relevant - irrelevant) / 2
     chance = good_probability(n, k, s)
     width = 2 * math.ceil(k * math.log(2 * k / delta) / chance)
