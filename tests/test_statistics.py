@@ -33,8 +33,11 @@ def test_impossible_counts_are_refused():
     for successes, runs in ((3, 2), (-1, 5), (0, 0)):
         with pytest.raises(ValueError, match=f"got {successes} of {runs}"):
             wilson(successes, runs)
-    with pytest.raises(ValueError, match="level is a probability"):
-        wilson(1, 2, level=95.0)
+    for level in (95.0, 1.0, 0.0):
+        with pytest.raises(ValueError, match="level lies strictly between 0 and 1"):
+            wilson(1, 2, level=level)
+        with pytest.raises(ValueError, match="level lies strictly between 0 and 1"):
+            statistics.bernstein_mean(np.arange(3.0), 2.0, level=level)
 
 
 def test_no_error_on_128_examples_leaves_room_for_two_percent():

@@ -81,6 +81,27 @@ def test_an_offset_of_one_half_makes_the_readout_small_and_keeps_bad_neurons_sil
     assert printed / ours == pytest.approx(2680, rel=0.01)
 
 
+def test_errata_theorem_16_lacks_the_loss_in_its_samples():
+    """The tolerance of the first gradient is proportional to epsilon, so the samples to 1/eps^2."""
+    s = over_sparse(10**12, 2, 0.1).s
+    coarse, fine = (over_sparse(10**12, 2, epsilon, s=s) for epsilon in (0.2, 0.1))
+    assert fine.samples / coarse.samples == pytest.approx(4, rel=1e-6)
+    # and to another logarithm of 1/delta, through the number of good neurons
+    sure = over_sparse(10**12, 2, 0.2, delta=1e-8, s=s)
+    assert sure.samples / coarse.samples > (math.log(8e8) / math.log(800)) ** 2
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_errata_the_grid_of_theorem_21_writes_the_parity_exactly(k):
+    """Not up to one half minus epsilon: its kinks are at all odd sums, one between any two."""
+    sums = np.arange(-k, k + 1, 2)
+    grid = np.arange(1 - k, k, 2) / (2 * k)
+    features = np.hstack([np.ones((k + 1, 1)), np.maximum(sums[:, None] / (2 * k) + grid, 0)])
+    assert np.linalg.matrix_rank(features) == k + 1
+    parity = (-1.0) ** ((k - sums) // 2)
+    np.testing.assert_allclose(features @ np.linalg.solve(features, parity), parity, atol=1e-10)
+
+
 def test_errata_lemma_14_lacks_the_square_of_the_norm_in_its_steps():
     plan = over_sparse(10**12, 2, 0.4)
     epsilon, B = 0.4 / 11, plan.readout_norm
