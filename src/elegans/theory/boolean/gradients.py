@@ -66,7 +66,7 @@ def population(
         ValueError: If `w` is too long to enumerate and no closed form is known for it.
     """
     if activation == "sin":
-        return sinusoid(w, float(bias), support)[:-1]
+        return np.asarray(sinusoid(w, float(bias), support)[:-1])
     if len(w) <= ENUMERATED_MAX:
         return enumerated(w, support, bias=bias, activation=activation)
     if activation != "relu":
