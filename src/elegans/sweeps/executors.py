@@ -20,7 +20,7 @@ from elegans.protocols import Probe
 from elegans.sweeps import unit
 from elegans.sweeps.work import work
 from elegans.sweeps.workers import Workers
-from elegans.training.loop import default_lanes
+from elegans.training.lanes import default_lanes
 
 SMALL = 5.0  # seconds of work below which starting processes does not pay
 

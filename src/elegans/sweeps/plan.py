@@ -22,7 +22,6 @@ import jax.random as jr
 
 from elegans.experiments.experiment import Experiment
 from elegans.training import program
-from elegans.training.loop import SCREEN_ROWS, TRAIN_ROWS
 
 UNIT_SECONDS = 1.0
 SHARE = 4  # of what is left, a unit takes at most this part of a worker's
@@ -153,7 +152,9 @@ def _guess(experiment: Experiment, sizes: dict[Any, int]) -> float:
         sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
     steps, samples = int(training.steps), training.samples
     batch = training.batch or int(samples or 0)
-    seen = min(int(training.test_samples), SCREEN_ROWS) + min(int(samples or 0), TRAIN_ROWS)
+    seen = min(int(training.test_samples), int(training.screen_rows)) + min(
+        int(samples or 0), int(training.train_rows)
+    )
     evaluations = steps // training.interval + 1
     rows = 6 * steps * batch + 2 * evaluations * seen + 2 * int(training.test_samples)
     return (rows * sizes[task, model] + steps * STEP_FLOPS) / FLOPS
