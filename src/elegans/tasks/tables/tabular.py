@@ -118,9 +118,7 @@ class Tabular:
     @property
     def sizes(self) -> Sizes:
         """How many rows a run trains and tests on."""
-        rows = len(self.table.x)
-        test = max(1, round(TEST * rows))
-        return Sizes(max(1, round(float(self.fraction) * (rows - test))), test)
+        return sizes_of(len(self.table.x), float(self.fraction))
 
     def standardised(self) -> Examples:
         """All rows, columns of mean 0 and standard deviation 1, labels +-1."""
@@ -154,6 +152,12 @@ class Tabular:
         """Every row once."""
         x, y = self.standardised()
         return Batch(jnp.asarray(x), jnp.asarray(y))
+
+
+def sizes_of(rows: int, fraction: float) -> Sizes:
+    """How many of a table's rows are for training, at a fraction, and for testing."""
+    test = max(1, round(TEST * rows))
+    return Sizes(max(1, round(fraction * (rows - test))), test)
 
 
 @lru_cache(maxsize=len(openml.SUITE))
