@@ -6,9 +6,10 @@ the configuration was first built, so anything that is no plain number passes he
 """
 
 import dataclasses
+import difflib
 import math
 import numbers
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
@@ -75,6 +76,24 @@ def choice(owner: object, field: str, value: object, options: Collection[str | N
     if value not in options:
         known = ", ".join(repr(option) for option in options)
         raise ValueError(f"{shown(owner)}: {field} is one of {known}; got {value!r}.")
+
+
+def choice_or_own(owner: object, field: str, value: object, options: Collection[str]) -> None:
+    """Refuses what is neither a name among `options` nor an object that is called."""
+    if isinstance(value, type) or (not isinstance(value, str) and not callable(value)):
+        known = ", ".join(repr(option) for option in options)
+        raise TypeError(
+            f"{shown(owner)}: {field} is one of {known}, or a configuration with a method "
+            f"__call__; got {value!r}."
+        )
+    if isinstance(value, str):
+        choice(owner, field, value, options)
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """The end of a sentence: what the user may have meant, or a full stop."""
+    close = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
