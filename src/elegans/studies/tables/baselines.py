@@ -1,8 +1,9 @@
 """Learners beside which the networks stand: forests over the paper's grid, and others by default.
 
 Each is a computation, fitted on the very rows that a network of the same seed trains on, and stored
-like a run. What it returns is a table of one row per setting of the learner, with its error. A
-worker process has one thread, and so does each of the learners.
+like a run. What it returns is a table of one row per setting of the learner, with its error. Every
+fit has one thread, in a worker process and elsewhere: threads that share a busy core wait for each
+other.
 """
 
 import itertools
@@ -173,9 +174,12 @@ def error(model: Any, split: Split) -> float:
 
     From rows of one class it is that class which is predicted, as not every classifier takes them.
     """
+    from threadpoolctl import threadpool_limits
+
     known, truth = split.train.y > 0, split.test.y > 0
     if known.all() or not known.any():
         return float(np.mean(truth != known[0]))
-    model.fit(split.train.x, known.astype(int))
-    predicted = np.asarray(model.predict(split.test.x)).ravel().astype(int)
+    with threadpool_limits(limits=1):
+        model.fit(split.train.x, known.astype(int))
+        predicted = np.asarray(model.predict(split.test.x)).ravel().astype(int)
     return float(np.mean(predicted != truth))

@@ -13,10 +13,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap_clustered
+from elegans.statistics import Interval, bootstrap
 from elegans.studies.study import known_failure
 
 OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
@@ -45,8 +46,8 @@ def gains(networks: pd.DataFrame, column: str, pairs: Sequence[tuple[Any, Any]])
 
 def by_split(table: pd.DataFrame, column: str) -> Interval:
     """The mean of a column over tables and seeds, which are resampled as a whole."""
-    means = table.groupby("split", sort=False, as_index=False)[column].mean()
-    return bootstrap_clustered(means, lambda part: part[column].mean(), by="split")
+    means = table.groupby("split", sort=False)[column].mean()
+    return bootstrap(means.to_numpy(float), np.mean)
 
 
 def nothing(text: str, source: str, against: str) -> Claim:

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap_clustered
+from elegans.statistics import bootstrap
 from elegans.studies.tables.baselines import FOREST
+from elegans.studies.tables.claims import by_split
 from elegans.studies.tables.reference import FRACTIONS
 from elegans.studies.tables.tables import MLP_NAME, best_by_seed
 
@@ -24,7 +25,7 @@ def forests_are_the_papers(tables: Tables) -> Claim:
     gaps = gaps_by_seed(tables, FOREST, (1.0, 0.1))
     text = "With all rows and with 10%, the best forest is within 1.0 point of the paper's"
     against = "a complete table on which our best forest is more than a point from the paper's"
-    return near(gaps, text, against, "distance", np.abs)
+    return near(gaps, text, against, "distance", is_two_sided=True)
 
 
 def networks_reach_the_papers(tables: Tables) -> Claim:
@@ -32,20 +33,23 @@ def networks_reach_the_papers(tables: Tables) -> Claim:
     gaps = gaps_by_seed(tables, MLP_NAME, FRACTIONS)
     text = "With all rows, 10% and 1%, the best MLP errs at most 1.0 point more than the paper's"
     against = "a complete table on which our best MLP errs more than a point above the paper's"
-    return near(gaps, text, against, "excess", np.asarray)
+    return near(gaps, text, against, "excess", is_two_sided=False)
 
 
-def near(gaps: pd.DataFrame, text: str, against: str, what: str, size: np.ufunc) -> Claim:
+def near(gaps: pd.DataFrame, text: str, against: str, what: str, *, is_two_sided: bool) -> Claim:
     """A claim that no gap, in the median over seeds, is larger than a point."""
     names = [name for name in gaps.columns if name != "seed"]
     if not names:
         measured = "no data set here has all rows of the benchmark's"
         return Claim(text=text, source=TABLE_2, measured=measured, against=against, holds=False)
+    errors = gaps[names].to_numpy(float)
 
-    def worst(part: pd.DataFrame) -> float:
-        return float(size(np.median(part[names].to_numpy(float), axis=0)).max())
+    def worst(seeds: np.ndarray) -> float:
+        medians = np.median(errors[seeds.astype(int)], axis=0)
+        return float((np.abs(medians) if is_two_sided else medians).max())
 
-    interval = bootstrap_clustered(gaps, worst)
+    # Seeds are resampled, each with all its tables.
+    interval = bootstrap(np.arange(len(errors)), worst)
     medians = gaps[names].median()
     return Claim(
         text=text,
@@ -90,8 +94,7 @@ def sometimes_beats_forests(tables: Tables) -> Claim:
     gain = pairs["error_forest"] - pairs["error_mlp"]
     split = pairs["dataset"] + ", seed " + pairs["seed"].astype(str)
     pairs = pairs.assign(gain=gain, win=(gain > 0) + 0.5 * (gain == 0), split=split)
-    means = pairs.groupby("split", sort=False, as_index=False)["win"].mean()
-    rate: Interval = bootstrap_clustered(means, lambda part: part["win"].mean(), by="split")
+    rate = by_split(pairs, "win")
     medians = pairs.groupby(["fraction", "dataset"])["gain"].median()
     wins = (medians > 0).groupby("fraction").agg(["sum", "size"]).sort_index(ascending=False)
     counts = ", ".join(

@@ -59,9 +59,9 @@ def _line(axes: Axes, cells: pd.DataFrame, label: str | None, colour: Any, **sty
     line = cells.sort_values("samples")
     middle = 100 * line["median"]
     bars = [(middle - 100 * line["low"]).clip(0), (100 * line["high"] - middle).clip(0)]
-    look_of_a_line = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
+    dots: dict[str, Any] = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
     x = line["samples"].astype(float)
-    axes.errorbar(x, middle, bars, color=colour, label=label, **look_of_a_line, **style)
+    axes.errorbar(x, middle, bars, color=colour, label=label, **dots, **style)
 
 
 def _labelled(axes: Axes, text: str) -> None:
@@ -132,7 +132,12 @@ def _under_sgd(axes: Axes, cells: pd.DataFrame) -> None:
 def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:
     """The best setting of each learner, and the paper's medians as stars."""
     kinds = {MLP_NAME: ("goldenrod", "MLP"), FOREST: ("tab:green", "forest")}
-    star = {"ms": 9, "markeredgecolor": "black", "markeredgewidth": 0.4, "ls": "none"}
+    star: dict[str, Any] = {
+        "ms": 9,
+        "markeredgecolor": "black",
+        "markeredgewidth": 0.4,
+        "ls": "none",
+    }
     for learner, (colour, kind) in kinds.items():
         cells = best[best["learner"] == learner].sort_values("samples")
         _line(axes, cells, f"best {kind}", colour)

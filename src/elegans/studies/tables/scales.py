@@ -71,23 +71,19 @@ LAPTOP = Settings(
     datasets=None,
     fractions=TABLE_2_FRACTIONS,
     seeds=5,
-    networks=tuple(
-        group
-        for optimizer in OPTIMIZERS
-        for group in (
-            Networks(
-                optimizer=optimizer,
-                hidden=(SHALLOW, NARROW, DEEP),
-                fractions=TABLE_2_FRACTIONS,
-                decays=(0.0, 0.01),
-            ),
+    networks=(
+        Networks(optimizer="adam", hidden=(SHALLOW, NARROW, DEEP), fractions=TABLE_2_FRACTIONS),
+        Networks(optimizer="adam", hidden=(NARROW,), fractions=(1.0, 0.1), decays=(0.01,)),
+        Networks(optimizer="sgd", hidden=(NARROW,), fractions=TABLE_2_FRACTIONS),
+        *(
             Networks(
                 optimizer=optimizer,
                 hidden=layers((300, 1000), (2,)),
                 fractions=(0.1, 0.01),
                 inits=TWO_INITS,
-            ),
-        )
+            )
+            for optimizer in OPTIMIZERS
+        ),
     ),
     most_steps=1_500,
     most_rows=20_000,
