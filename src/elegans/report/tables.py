@@ -66,8 +66,9 @@ def to_csv(table: pd.DataFrame) -> str:
     text = io.StringIO()
     # A lone carriage return ends a row for readers, and is quoted only if everything is.
     has_return = any("\r" in cell for column in cells for cell in column)
-    quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(
+        text, lineterminator="\n", quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    )
     writer.writerow(table.columns)
     writer.writerows(zip(*cells, strict=True))
     return text.getvalue()
