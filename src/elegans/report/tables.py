@@ -50,8 +50,7 @@ def flat(name: str, table: pd.DataFrame) -> pd.DataFrame:
     columns = [str(column) for column in rows.columns]
     if len(set(columns)) != len(columns):
         raise ValueError(f"Table {name!r}: two columns have the same name; they are {columns}.")
-    rows.columns = pd.Index(columns, dtype=object)
-    rows.columns.name = None
+    rows.columns = pd.Index(columns)
     return rows.assign(**{column: _typed(name, rows[column]) for column in columns})
 
 
