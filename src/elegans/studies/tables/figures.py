@@ -15,7 +15,8 @@ from elegans.studies.tables.reference import TABLE_2
 from elegans.studies.tables.tables import MLP_NAME
 
 INITS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
-STYLES = ("-", ":", "--", "-.")
+MARKERS = "os^Dv"
+DODGE = 1.06  # between lines, on the logarithmic axis, so that their bars do not hide each other
 OTHERS = ("tab:brown", "tab:olive", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
 PANELS = 5
 
@@ -55,20 +56,20 @@ def title(facts: dict[str, Any]) -> str:
 
 
 def _line(axes: Axes, cells: pd.DataFrame, label: str | None, colour: Any, **style: Any) -> None:
-    """Medians with their intervals, in percent."""
+    """Medians with their intervals, in percent, a little to the right of the line before."""
     line = cells.sort_values("samples")
     middle = 100 * line["median"]
     bars = [(middle - 100 * line["low"]).clip(0), (100 * line["high"] - middle).clip(0)]
-    dots: dict[str, Any] = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
-    x = line["samples"].astype(float)
-    axes.errorbar(x, middle, bars, color=colour, label=label, **dots, **style)
+    dots: dict[str, Any] = {"marker": "o", "ms": 4, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
+    x = line["samples"].astype(float) * DODGE ** len(axes.containers)
+    axes.errorbar(x, middle, bars, color=colour, label=label, **(dots | style))
 
 
-def _labelled(axes: Axes, text: str) -> None:
+def _labelled(axes: Axes, text: str, ncols: int = 1) -> None:
     axes.set(xscale="log", xlabel="training rows", ylabel="test error (%)", title=text)
     axes.margins(x=0.1)
     if axes.get_legend_handles_labels()[0]:
-        axes.legend(loc="upper right")
+        axes.legend(loc="upper right", ncols=ncols)
 
 
 def _same_range(panels: list[Axes]) -> None:
@@ -113,20 +114,21 @@ def _by_depth(axes: Axes, cells: pd.DataFrame) -> None:
 
 
 def _under_sgd(axes: Axes, cells: pd.DataFrame) -> None:
-    """Inits by colour, widths by style."""
+    """Inits by colour, widths by marker."""
     if not len(cells):
         axes.axis("off")
         return
     depth = _most(cells, "depth", "width")
     lines = cells[cells["depth"] == depth]
-    styles = dict(zip(sorted(lines["width"].unique()), STYLES, strict=False))
+    markers = dict(zip(sorted(lines["width"].unique()), MARKERS, strict=False))
     for (init, width), line in lines.groupby(["init", "width"], sort=False):
-        label = str(init) if width == min(styles) else None
-        _line(axes, line, label, INITS[str(init)], ls=styles.get(width, STYLES[-1]))
-    for width, style in styles.items():
-        axes.plot([], [], color="black", lw=1.5, ls=style, label=f"width {width:,}")
+        label = str(init) if width == min(markers) else None
+        _line(axes, line, label, INITS[str(init)], marker=markers.get(width, MARKERS[-1]))
+    for width, marker in markers.items():
+        axes.plot([], [], color="black", ls="none", marker=marker, ms=4, label=f"width {width:,}")
     axes.axhline(50, color="0.8", lw=0.8)
-    _labelled(axes, f"SGD, by init and width (depth {depth})")
+    axes.set_ylim(top=68)  # room for the legend, above chance
+    _labelled(axes, f"SGD, by init and width (depth {depth})", ncols=2)
 
 
 def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:

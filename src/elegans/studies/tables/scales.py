@@ -27,7 +27,7 @@ SHALLOW, NARROW, DEEP = layers((100,), (1, 2, 3))
 QUICK = Settings(
     datasets=("bank-marketing", *TWO_TABLES),
     fractions=TABLE_2_FRACTIONS,
-    seeds=5,
+    seeds=8,
     networks=(
         Networks(optimizer="adam", hidden=(NARROW,), fractions=TABLE_2_FRACTIONS),
         Networks(
