@@ -19,7 +19,7 @@ from elegans.store.store import Store
 
 ROWS, POINTS = 200_000, 4_000
 BATCH = 8  # runs of 0.12 s in a unit of a second, which is what a driver stores at once
-BARS = {"table": 1.0, "checksums": 0.5, "lacking": 20.0, "append": 2.0}
+BARS = {"table": 1.0, "checksums": 0.3, "lacking": 10.0, "append": 2.0}
 CURVE = {name: np.random.default_rng(0).random(100) for name in "abcdef"}
 LIBRARIES = ("jax", "jaxlib", "numpy", "optax", "python", "elegans")
 VERSIONS = json.dumps({"code": "0123456789ab", **dict.fromkeys(LIBRARIES, "0.10.0")})

@@ -43,9 +43,18 @@ def dense_rademacher(m: int, s: int, W: Real, B: Real, R: Real, *, constant: Rea
 
 
 def sample_size(
-    n: int, s: int, k: int, W: Real, B: Real, R: Real, *, epsilon: Real, delta: Real,
-    constant: Real = 1.0, printed: bool = False,
-) -> int:  # fmt: skip
+    n: int,
+    s: int,
+    k: int,
+    W: Real,
+    B: Real,
+    R: Real,
+    *,
+    epsilon: Real,
+    delta: Real,
+    constant: Real = 1.0,
+    printed: bool = False,
+) -> int:
     r"""Theorem 17: samples for error $\epsilon$ with probability $1 - \delta$.
 
     By lemma 18 the least $m$ with $c\,(C \mathcal{R} + \sqrt{\log(1/\delta)/m}) \le \epsilon$,
@@ -91,14 +100,14 @@ def rademacher_lower(
     that of the normal limit over the draws.
     """
     generator = np.random.default_rng(seed)
-    found = []
+    values = []
     for _ in range(draws):
         signs = generator.choice([-1.0, 1.0], len(x))
         weight, bias, outer = correlated_network(
             x, signs, s, k, W, B, seed=int(generator.integers(2**31))
         )
-        found.append(float(signs @ (np.maximum(x @ weight + bias, 0) @ outer)) / len(x))
-    return normal_mean(np.array(found), confidence)
+        values.append(float(signs @ (np.maximum(x @ weight + bias, 0) @ outer)) / len(x))
+    return normal_mean(np.array(values), confidence)
 
 
 def correlated_network(
@@ -179,9 +188,9 @@ def gated_part(
     address = (x[:, :b] < 0) @ 2 ** np.arange(b)
     weight, bias, outer = np.zeros((n, 2**b)), np.zeros(2**b), np.ones(2**b)
     for j in range(2**b):
-        mine = address == j
-        v, outer[j] = best_direction(x[mine, b:], signs[mine], generator)
-        reach = float((x[~mine, b:] @ v).max(initial=0.0))
+        rows = address == j
+        v, outer[j] = best_direction(x[rows, b:], signs[rows], generator)
+        reach = float((x[~rows, b:] @ v).max(initial=0.0))
         gamma = reach / 2 * (1 + 1e-9)  # silent on all other addresses
         pattern = cube_signs(b, j, j + 1)[0]
         scale = W / math.sqrt(float(v @ v) + gamma**2 * b) if v.any() else 0.0
