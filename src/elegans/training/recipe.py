@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 from elegans import checks
-from elegans.descriptions import describe
+from elegans.descriptions import row_counts
 from elegans.fields import Count, Number, configuration
 from elegans.protocols import Probe, matches, param_shapes, path_name
 from elegans.training.losses import LOSSES, Loss, check_labels
@@ -192,18 +192,18 @@ class Training:
     def check(self, task: Any, model: Any) -> None:
         """Refuses a task or a model that this recipe does not fit."""
         check_labels(self.loss, task)
-        if hasattr(task, "stored") and self.samples is not None:
-            rows = task.sizes[0]
-            if int(self.samples) > rows:
-                raise ValueError(
-                    f"Experiment: {checks.shown(task)} has {rows} rows to train on, "
-                    f"so samples is at most that, or None for all of them; got {self.samples}."
-                )
-        is_whole = self.samples is None and self.batch is None and not hasattr(task, "stored")
-        if is_whole and describe(task).population is None:
+        is_whole = self.samples is None and self.batch is None
+        sizes = row_counts(task, is_whole=is_whole)
+        if sizes is not None and self.samples is not None and int(self.samples) > sizes[0]:
             raise ValueError(
-                f"{checks.shown(self)}: batch=None takes the whole training set in each step, and "
-                f"{checks.shown(task)} lists no population, so samples is a number; got None."
+                f"Experiment: {checks.shown(task)} has {sizes[0]} rows to train on, "
+                f"so samples is at most that, or None for all of them; got {self.samples}."
+            )
+        rules = () if self.stop is None else (self.stop.train_error, self.stop.train_loss)
+        if sizes is None and self.samples is None and any(rule is not None for rule in rules):
+            raise ValueError(
+                f"{checks.shown(self.stop)}: online training has no training set to measure; "
+                "set samples to a number, or stop on the test set."
             )
         if self.clean_test and not callable(getattr(task, "label", None)):
             raise ValueError(
