@@ -9,6 +9,8 @@ from sklearn import datasets
 
 from elegans.cli import main
 from elegans.experiments import plain
+from elegans.models.inits import Sparse
+from elegans.models.mlp import MLP
 from elegans.report.result import Result
 from elegans.studies.study import Scale
 from elegans.studies.tables import (
@@ -202,12 +204,20 @@ def test_the_paper_scale_is_the_papers_grid_and_out_of_reach():
     paper = scales.PAPER
     assert len(paper.datasets) == 16
     assert len(paper.fractions) == 17
-    assert [len(group.hidden) for group in paper.networks] == [18, 18]
+    assert [len(group.hidden) for group in paper.networks] == [18, 2, 18, 2]
     assert set(reference.TABLE_2) == set(openml.SUITE)
     core_years = settings.flops(paper) / 50e9 / (365 * 24 * 3600)
-    assert 5_000 < core_years < 6_000  # at 50 Gflop/s
+    assert 6_000 < core_years < 6_500  # at 50 Gflop/s
     core_hours = settings.flops(scales.CLUSTER) / 50e9 / 3600
     assert 2_000 < core_hours < 3_000
+
+
+def test_layers_may_be_unequal_and_then_have_no_width():
+    network = settings.Network("adam", "2-sparse", (20, 10), 0.0)
+    assert tabular.model_of(network).widths == (20, 10)
+    labels = tabular.labels_of(network)
+    assert (labels["hidden"], labels["width"], labels["depth"]) == ("20 x 10", None, 2)
+    assert tabular.model_of(network._replace(hidden=(20, 20))) == MLP(20, 2, init=Sparse(2))
 
 
 def test_the_operations_of_a_scale_are_those_of_its_steps():

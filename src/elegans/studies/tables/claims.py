@@ -26,7 +26,20 @@ SOURCE = "Pareto paper, appendix C.3"
 WIDTH = "Pareto paper, section 4.2 (2T)"
 SPARSE = "Pareto paper, section 4.2 (3T)"
 POINT = 0.01
-MEASURED_SCALES = ("quick",)
+WHERE_MEASURED = ("quick",)  # the scales at which failures are known
+CONVERGED = (
+    "Adam's networks meet the paper's errors at width 100 already; the paper may have trained by "
+    "another optimiser (docs/tabular.md)"
+)
+SLOWEST = (
+    "SGD makes 100 steps at 1% of the rows and 400 to 800 at 10%: with so few a network gains less "
+    "from any init (docs/tabular.md)"
+)
+SHALLOW = "on heloc, whose labels are noisy, one hidden layer of 100 errs less than two or three"
+FASTER = (
+    "SGD's networks are far from converged, and the norm of the first weights, which are ones, "
+    "speeds them up: four ones per neuron more than two (a likely reason, not tested apart)"
+)
 
 
 def gains(networks: pd.DataFrame, column: str, pairs: Sequence[tuple[Any, Any]]) -> pd.DataFrame:
@@ -91,6 +104,7 @@ def width_helps_under_sgd(tables: Tables) -> Claim:
     return width_helps(tables, "sgd")
 
 
+@known_failure(reason=CONVERGED, scales=WHERE_MEASURED)
 def width_helps_under_adam(tables: Tables) -> Claim:
     """`width_helps` under Adam."""
     return width_helps(tables, "adam")
@@ -133,11 +147,13 @@ def sparse_helps_under_sgd_at_1_percent(tables: Tables) -> Claim:
     return sparse_helps(tables, "sgd", 0.01)
 
 
+@known_failure(reason=CONVERGED, scales=WHERE_MEASURED)
 def sparse_helps_under_adam_at_10_percent(tables: Tables) -> Claim:
     """`sparse_helps` under Adam with a tenth of the rows."""
     return sparse_helps(tables, "adam", 0.1)
 
 
+@known_failure(reason=CONVERGED, scales=WHERE_MEASURED)
 def sparse_helps_under_adam_at_1_percent(tables: Tables) -> Claim:
     """`sparse_helps` under Adam with a hundredth of the rows."""
     return sparse_helps(tables, "adam", 0.01)
@@ -169,11 +185,13 @@ def sparse_helps_more_with_fewer_rows(tables: Tables, optimizer: str) -> Claim:
     )
 
 
+@known_failure(reason=SLOWEST, scales=WHERE_MEASURED)
 def sparse_helps_more_with_fewer_rows_under_sgd(tables: Tables) -> Claim:
     """`sparse_helps_more_with_fewer_rows` under SGD."""
     return sparse_helps_more_with_fewer_rows(tables, "sgd")
 
 
+@known_failure(reason=CONVERGED, scales=WHERE_MEASURED)
 def sparse_helps_more_with_fewer_rows_under_adam(tables: Tables) -> Claim:
     """`sparse_helps_more_with_fewer_rows` under Adam."""
     return sparse_helps_more_with_fewer_rows(tables, "adam")
@@ -189,6 +207,7 @@ def two_sparse_beats_four_sparse(tables: Tables, optimizer: str) -> Claim:
     return rare_reversals(table, text, SOURCE, "the 2-sparse network errs more")
 
 
+@known_failure(reason=FASTER, scales=WHERE_MEASURED)
 def two_sparse_beats_four_sparse_under_sgd(tables: Tables) -> Claim:
     """`two_sparse_beats_four_sparse` under SGD."""
     return two_sparse_beats_four_sparse(tables, "sgd")
@@ -199,6 +218,7 @@ def two_sparse_beats_four_sparse_under_adam(tables: Tables) -> Claim:
     return two_sparse_beats_four_sparse(tables, "adam")
 
 
+@known_failure(reason=SHALLOW, scales=WHERE_MEASURED)
 def depth_helps_under_adam(tables: Tables) -> Claim:
     """A network of depth 1 errs more than deeper ones of its width, nearly uniformly."""
     table = gains(chosen(tables, "adam"), "depth", [(1, 2), (1, 3)])
