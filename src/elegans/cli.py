@@ -12,7 +12,8 @@ from difflib import get_close_matches
 
 COMMANDS = {
     "train": "train one network and watch it learn",
-    "reproduce": "draw a figure of the documents and check its claims",
+    "reproduce": "do a study: its runs, tables, claims and figures",
+    "draw": "draw the figures of a finished study again",
     "sweep": "do the runs of a grid, described in a file, and keep them",
     "status": "say what a store holds, and what failed in it",
     "export": "write the runs of a store as a table",

@@ -1,126 +1,166 @@
-"""`elegans reproduce`: a figure of the documents by name, with the claims that it checks."""
+"""`elegans reproduce NAME`: does a study of the documents, or your own ("module:STUDY").
+
+It writes a bundle, OUT/NAME/: result.json, tables/*.csv, figure.png, figure.svg, page.html, and
+runs.db, from which the same command goes on if it was stopped. Exit code 1 is a surprise: a claim
+that fails, or one that holds although it is declared to fail.
+"""
 
 import argparse
-import importlib
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from elegans.commands.refusal import refusing
+from elegans.studies import catalogue
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from elegans.report.result import Result
 
-    from elegans.studies.study import Result, Study
-
-SCALES = ("quick", "laptop", "paper")
 WIDTH = 120  # of what is printed elsewhere than to a terminal
 
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    made = argparse.ArgumentParser(prog="elegans reproduce", description=__doc__)
-    made.add_argument("study", nargs="?", help="the study's name; see --list")
-    made.add_argument("--list", action="store_true", help="show every study and what it costs")
-    made.add_argument("--scale", default="quick", choices=SCALES, help="how large (default: quick)")
-    made.add_argument("--out", type=Path, default=Path("out"), help="where files go (default: out)")
-    made.add_argument("--store", type=Path, help="a database of runs to keep and to go on from")
-    made.add_argument("--workers", type=int, help="worker processes (default: one a core)")
-    made.add_argument("--data", type=Path, help="a directory of data sets (for: tabular)")
-    made.add_argument("--json", action="store_true", help="print the claims as JSON")
-    return made
+    summary, _, rest = __doc__.partition("\n\n")
+    options = argparse.ArgumentParser(
+        prog="elegans reproduce", description=summary.partition(": ")[2], epilog=rest
+    )
+    options.add_argument("study", nargs="?", help="its name (see --list), or module:STUDY")
+    options.add_argument("--list", action="store_true", help="show every study and its minutes")
+    options.add_argument("--scale", default="quick", help="how large (default: quick)")
+    options.add_argument(
+        "--out", type=Path, default=Path("out"), help="where bundles go (default: out)"
+    )
+    options.add_argument("--store", type=Path, metavar="DB", help="runs (default: in the bundle)")
+    options.add_argument("--workers", type=int, metavar="N", help="processes; 0: only this one")
+    options.add_argument("--cluster", metavar="ADDRESS", help="of a Dask scheduler")
+    options.add_argument("--data", type=Path, metavar="DIR", help="data sets, if a study needs any")
+    options.add_argument("--json", action="store_true", help="print JSON: claims, or the list")
+    return options
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the command; 1 if a claim does not hold."""
+    """Runs the command; 1 for a surprise among the claims, 2 for bad input, 130 after Ctrl-C."""
     options = parser().parse_args(arguments)
-    from elegans.studies import catalogue
-
-    console = Console(width=None if sys.stdout.isatty() else WIDTH)
     if options.list:
-        _list(catalogue.studies(), console)
+        show_list(options.json)
         return 0
     with refusing("reproduce"):
         if options.study is None:
             raise ValueError('which study? "elegans reproduce --list" shows all.')
-        study = catalogue.study(options.study)
         if options.workers is not None and options.workers < 0:
-            raise ValueError(
-                f"--workers counts processes, so it is 0 or more; got {options.workers}."
-            )
+            raise ValueError(f"--workers counts processes, 0 or more; got {options.workers}.")
+        catalogue.make_current_directory_importable()
+        plan = catalogue.study(options.study).plan(options.scale, options.data)
         options.out.mkdir(parents=True, exist_ok=True)
-        data = study.ready(options.scale, options.data)
-    result = study.run(options.scale, store=options.store, workers=options.workers, **data)
-    files = write(study, result, options.out)
+    from elegans.store.schema import StoreError
+    from elegans.sweeps.driver import SweepError
+
+    try:
+        result = plan.run(
+            options.out,
+            options.store,
+            command_of(options),
+            workers=options.workers,
+            cluster=options.cluster,
+        )
+    except KeyboardInterrupt:
+        return 130
+    except (SweepError, StoreError, OSError) as error:  # a store or a cluster out of reach
+        print(f"elegans reproduce: {error}", file=sys.stderr)
+        return 1
+    directory = options.out / result.study
     if options.json:
-        claims = [asdict(claim) for claim in result.claims]
-        print(json.dumps({"study": study.name, "scale": result.scale, "claims": claims}, indent=1))
+        print(summary_json(result, directory))
     else:
-        _show(result, files, console)
-    return 0 if all(claim.holds for claim in result.claims) else 1
+        show(result, directory)
+    return 1 if result.surprises else 0
 
 
-def write(study: "Study", result: "Result", out: Path) -> list[Path]:
-    """Writes the study's table, figure and page, and returns where."""
-    from elegans.report import html, plots
-
-    pictures: Any = importlib.import_module(f"elegans.report.{study.name.replace('-', '_')}")
-    out.mkdir(parents=True, exist_ok=True)
-    table = out / f"{study.name}.csv"
-    result.table.to_csv(table, index=False)
-    figure = plots.save(pictures.draw(result), out / f"{study.name}.png")
-    page = html.write(study, result, pictures.page(result), figure, out / f"{study.name}.html")
-    return [figure, page, table]
+def command_of(options: argparse.Namespace) -> str:
+    """What a reader types to make the same result."""
+    data = "" if options.data is None else f" --data {options.data}"
+    return f"elegans reproduce {options.study} --scale {options.scale}{data}"
 
 
-def _list(studies: "list[Study]", console: Console) -> None:
-    table = Table(title="elegans reproduce NAME --scale SCALE")
-    table.add_column("study", no_wrap=True)
-    for column in ("reproduces", *SCALES):
-        table.add_column(column)
-    for study in studies:
-        costs = [study.scales[scale].cost if scale in study.scales else "-" for scale in SCALES]
-        table.add_row(study.name, study.reproduces, *costs)
-    console.print(table)
+def show_list(as_json: bool) -> None:
+    """Prints every study with its title, source and the minutes of each scale."""
+    entries = catalogue.entries()
+    if as_json:
+        plain = [
+            {"name": e.name, "title": e.title, "source": e.source, "scales": e.minutes}
+            for e in entries
+        ]
+        print(json.dumps(plain, indent=1, ensure_ascii=False))
+        return
+    width = max((len(entry.name) for entry in entries), default=0)
+    for entry in entries:
+        scales = ", ".join(f"{name} {minutes_text(m)}" for name, m in entry.minutes.items())
+        print(f"{entry.name:<{width}}  {entry.title}")
+        print(f"{'':<{width}}  {entry.source}; {scales}")
+    print('\n"elegans reproduce NAME --scale SCALE" does one; times are for two cores.')
 
 
-def _show(result: "Result", files: list[Path], console: Console) -> None:
-    for title, frame in result.summary.items():
-        console.print(_table(title, frame))
+def minutes_text(minutes: float) -> str:
+    """A number of minutes as a reader says it."""
+    for unit, size in (("years", 525_600), ("days", 1440), ("h", 60), ("min", 1)):
+        if minutes >= size:
+            return f"{minutes / size:.0f} {unit}"
+    return f"{60 * minutes:.0f} s"
+
+
+def summary_json(result: "Result", directory: Path) -> str:
+    """The claims and where everything is, for programs."""
+    from dataclasses import asdict
+
+    from elegans.report.bundle import to_json
+
+    return to_json(
+        {
+            "study": result.study,
+            "scale": result.scale,
+            "directory": str(directory),
+            "surprises": len(result.surprises),
+            "structures": result.structures,
+            "seconds": result.seconds,
+            "notes": list(result.notes),
+            "claims": [asdict(claim) for claim in result.claims],
+        }
+    ).rstrip()
+
+
+def show(result: "Result", directory: Path) -> None:
+    """Prints the tables that are to be shown, the claims, and what was written."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from elegans.report import page
+
+    console = Console(width=None if sys.stdout.isatty() else WIDTH)
+    for name in result.shown:
+        frame = result.tables[name]
+        table = Table(title=escape(result.captions.get(name, name)))
+        for column in frame:
+            is_number = frame[column].dtype.kind in "iuf"
+            table.add_column(escape(str(column)), justify="right" if is_number else "left")
+        for row in page.cells(result, name, frame):
+            table.add_row(*map(escape, row))
+        console.print(table)
     claims = Table("", "claim", "measured", title="Claims", show_lines=True)
-    for claim in result.claims:
-        mark = "[green]holds[/]" if claim.holds else "[bold red]FAILS[/]"
-        claims.add_row(mark, f"{claim.text}\n[dim]{claim.source}[/]", claim.measured)
+    for claim in result.ordered_claims():
+        colour = "bold red" if claim.is_surprise else "green" if claim.holds else "yellow"
+        reason = f"\n[dim]known: {escape(claim.known_failure)}[/]" if claim.known_failure else ""
+        claims.add_row(
+            f"[{colour}]{claim.outcome}[/]",
+            f"{escape(claim.text)}\n[dim]{escape(claim.source)}[/]{reason}",
+            escape(claim.measured),
+        )
     console.print(claims)
-    console.print("Written: " + ", ".join(str(file) for file in files))
-
-
-def _table(title: str, frame: "pd.DataFrame") -> Table:
-    """A frame as a table; fractions as coloured percentages, text as it is."""
-    table = Table(title=title)
-    table.add_column(str(frame.index.name or ""), no_wrap=True)
-    for column in frame.columns:
-        table.add_column(str(column), justify="right")
-    columns = [_cells(frame[column]) for column in frame.columns]
-    for name, *row in zip(frame.index, *columns, strict=True):
-        table.add_row(str(name), *row)
-    return table
-
-
-def _cells(column: "pd.Series") -> list[str]:
-    if column.dtype.kind not in "biuf":
-        return [escape(str(value)) for value in column]
-    is_rate = column.dropna().between(0, 1).all()
-    return [_rate(value) if is_rate else f"{value:,.4g}" for value in column]
-
-
-def _rate(value: float) -> str:
-    colour = "green" if value >= 0.9 else "yellow" if value >= 0.1 else "dim"
-    return f"[{colour}]{value:.0%}[/]"
+    for note in result.notes:
+        console.print(escape(note), style="yellow", highlight=False)
+    print(f"{result.verdict()}; {result.structures} structures compiled, "
+          f"{page.duration(result.seconds)}")
+    print(f"{directory}/: page.html, figure.png, figure.svg, tables, result.json, runs.db")

@@ -3,8 +3,8 @@
 import altair as alt
 from matplotlib.figure import Figure
 
-from elegans.report import plots
-from elegans.studies.study import Result
+from elegans.report import look
+from elegans.studies.unported import Result
 
 
 def draw(result: Result) -> Figure:
@@ -13,8 +13,8 @@ def draw(result: Result) -> Figure:
     tokens = heat.groupby("key")["token"].first().to_list()
     places = range(len(tokens))
     steps, layers = sorted(heat["step"].unique()), sorted(heat["layer"].unique())
-    with plots.look():
-        made = plots.figure(3.0 * len(steps), 3.1 * len(layers))
+    with look.context():
+        made = look.figure(3.0 * len(steps), 3.1 * len(layers))
         made.suptitle(
             f"Attention of seed 0 on the first {heat['query'].max() + 1} tokens of a sequence: "
             "from each (down) to itself and earlier ones (across)",

@@ -4,8 +4,8 @@ import altair as alt
 import numpy as np
 from matplotlib.figure import Figure
 
-from elegans.report import plots
-from elegans.studies.study import Result
+from elegans.report import look
+from elegans.studies.unported import Result
 
 TIMES = 4
 ENCODINGS = {"minimal": "$v_j$", "transformer": "attention by position alone"}
@@ -15,8 +15,8 @@ def draw(result: Result) -> Figure:
     """Left: v after one and two steps beside the population's. Right: positions in time."""
     longer = result.data["longer"]
     models = list(longer.groupby("model", sort=False))
-    with plots.look():
-        made = plots.figure(4.2 * (1 + len(models)), 3.8)
+    with look.context():
+        made = look.figure(4.2 * (1 + len(models)), 3.8)
         first, *rest = made.subplots(1, 1 + len(models))
         for step, colour in ((1, "tab:blue"), (2, "tab:orange")):
             part = result.table[result.table["step"] == step]
@@ -32,7 +32,7 @@ def draw(result: Result) -> Figure:
             own = part[part["seed"] == part["seed"].min()]
             steps = np.unique(own["step"])
             chosen = steps[np.unique(np.linspace(0, len(steps) - 1, TIMES + 1).astype(int))]
-            shade = plots.colours(own["step"][own["step"].isin(chosen)])
+            shade = look.colours(own["step"][own["step"].isin(chosen)])
             for step in chosen:
                 line = own[own["step"] == step]
                 axes.plot(line["position"], line["v"], "o-", ms=3, color=shade[step],

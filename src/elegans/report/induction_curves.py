@@ -5,8 +5,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from elegans.report import plots
-from elegans.studies.study import Result
+from elegans.report import look
+from elegans.studies.unported import Result
 
 COLOURS = {
     "uniform": "tab:gray",
@@ -20,8 +20,8 @@ def draw(result: Result) -> Figure:
     """A row a model: test loss of every seed, then KL from the strategies of the first."""
     table = result.table
     models = list(table.groupby("model", sort=False))
-    with plots.look():
-        made = plots.figure(10.0, 3.4 * len(models))
+    with look.context():
+        made = look.figure(10.0, 3.4 * len(models))
         made.suptitle(
             f"In-context learning, {result.facts['length']} tokens. Left: every one of "
             f"{result.facts['seeds']} seeds. Right: seed 0, shaded by the nearest strategy",
@@ -44,7 +44,7 @@ def loss_panel(axes: Axes, part: pd.DataFrame, levels: pd.DataFrame, title: str)
     level_lines(axes, levels)
     axes.set(title=f"{title}: loss, KL(truth ‖ model)", xlabel="examples seen",
              ylabel="nats, last position")  # fmt: skip
-    plots.few_thousands(axes)
+    look.few_thousands(axes)
 
 
 def level_lines(axes: Axes, levels: pd.DataFrame) -> None:
@@ -65,7 +65,7 @@ def divergence_panel(axes: Axes, part: pd.DataFrame, title: str) -> None:
         axes.plot(x, part[f"{name}_at_end"], color=COLOURS[name], label=name)
     axes.set(title=f"{title}: KL(model ‖ strategy)", xlabel="examples seen",
              ylabel="nats, last position")  # fmt: skip
-    plots.few_thousands(axes)
+    look.few_thousands(axes)
     axes.legend()
 
 

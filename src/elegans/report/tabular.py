@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from elegans.report import plots
-from elegans.studies.study import Result
+from elegans.report import look
+from elegans.studies.unported import Result
 from elegans.studies.tables.baselines import FOREST
 from elegans.studies.tables.claims import OPTIMIZERS
 from elegans.studies.tables.reference import TABLE_2
@@ -24,8 +24,8 @@ def draw(result: Result) -> Figure:
     """Figures 3 and 6: a row a data set; by width, start, depth, and the best of each kind."""
     table, best = result.table, result.data["best"]
     names = list(table["dataset"].drop_duplicates())
-    with plots.look():
-        made = plots.figure(17, 3.6 * len(names) + 0.5)
+    with look.context():
+        made = look.figure(17, 3.6 * len(names) + 0.5)
         made.suptitle(_title(result), x=0.01, ha="left", fontsize=12)
         panels = made.subplots(len(names), COLUMNS, squeeze=False)
         for (wide, sparse, deep, others), name in zip(panels, names, strict=True):
@@ -112,7 +112,7 @@ def _main_depth(networks: pd.DataFrame) -> int:
 def _by_width(axes: Axes, networks: pd.DataFrame, title: str) -> None:
     depth = _main_depth(networks)
     some = networks[(networks["depth"] == depth) & (networks["start"] == "2-sparse")]
-    _lines(axes, some, "width", plots.colours(some["width"]))
+    _lines(axes, some, "width", look.colours(some["width"]))
     _labelled(axes, f"{title} (2-sparse, depth {depth})")
 
 
@@ -127,7 +127,7 @@ def _by_depth(axes: Axes, networks: pd.DataFrame) -> None:
     depths = networks.groupby("width")["depth"].nunique()
     width = int(depths[depths == depths.max()].index.max())
     some = networks[(networks["width"] == width) & (networks["start"] == "2-sparse")]
-    _lines(axes, some, "depth", plots.colours(some["depth"]))
+    _lines(axes, some, "depth", look.colours(some["depth"]))
     _labelled(axes, f"By depth (2-sparse, width {width:,})")
 
 

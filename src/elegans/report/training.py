@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 
 from elegans import checks
-from elegans.report import plots
+from elegans.report import look
 
 
 def save(experiment: Any, seed: int, history: pd.DataFrame, path: Path) -> Path:
     """Draws loss and errors against steps, and returns where the picture is."""
-    with plots.look():
-        figure = plots.figure(8, 4)
+    with look.context():
+        figure = look.figure(8, 4)
         axes = figure.subplots()
         axes.plot(history["step"], history["test_error"], color="#1f77b4", label="test error")
         axes.plot(history["step"], history["train_error"], color="0.6", label="train error")
@@ -27,4 +27,4 @@ def save(experiment: Any, seed: int, history: pd.DataFrame, path: Path) -> Path:
         axes.set(xlabel="step", ylabel="error, loss", title=title)
         axes.set_ylim(0, max(0.6, min(1.2, float(history[loss].max()))))
         axes.legend()
-    return plots.save(figure, path)
+    return look.save(figure, path)

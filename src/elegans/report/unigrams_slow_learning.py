@@ -3,10 +3,10 @@
 import altair as alt
 from matplotlib.figure import Figure
 
-from elegans.report import plots
+from elegans.report import look
 from elegans.report.induction_curves import level_lines
 from elegans.studies.induction.unigrams_slow_learning import ADDED, ALONE, INSTEAD
-from elegans.studies.study import Result
+from elegans.studies.unported import Result
 
 LINES = {ALONE: "tab:blue", ADDED: "tab:red", INSTEAD: "tab:brown"}
 
@@ -14,8 +14,8 @@ LINES = {ALONE: "tab:blue", ADDED: "tab:red", INSTEAD: "tab:brown"}
 def draw(result: Result) -> Figure:
     """Loss against doubly stochastic sequences seen: a line a seed, the median in bold."""
     facts = result.facts
-    with plots.look():
-        made = plots.figure(6.8, 4.6)
+    with look.context():
+        made = look.figure(6.8, 4.6)
         axes = made.subplots()
         for name, part in result.table.groupby("model", sort=False):
             colour = LINES[str(name)]
@@ -31,7 +31,7 @@ def draw(result: Result) -> Figure:
             xlabel="doubly stochastic sequences seen",
             ylabel="KL(truth ‖ model) on the full distribution,\nlast position, nats",
         )
-        plots.few_thousands(axes)
+        look.few_thousands(axes)
         made.legend(loc="outside lower center", ncols=4)
     return made
 

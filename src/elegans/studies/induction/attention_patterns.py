@@ -16,7 +16,7 @@ from elegans.studies.induction.runs import (
     curves,
     runs_of,
 )
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans.studies.unported import Claim, Result, Scale, Study
 from elegans.tasks import MarkovChains
 
 NEEDED = 0.8

@@ -17,7 +17,7 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import AttentionOnly, MinimalInduction
 from elegans.probes import AttentionMasses
 from elegans.studies.induction.runs import Recipe, Watched, runs_of
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans.studies.unported import Claim, Result, Scale, Study
 from elegans.tasks import MarkovChains
 from elegans.theory.markov import induction
 from elegans.training.recipe import Training

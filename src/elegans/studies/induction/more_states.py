@@ -8,7 +8,7 @@ import pandas as pd
 from elegans.experiments.experiment import Experiment
 from elegans.models import AttentionOnly
 from elegans.studies.induction.runs import Recipe, excesses, levels, phases, shares, watched
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans.studies.unported import Claim, Result, Scale, Study
 from elegans.tasks import MarkovChains
 
 STRATEGIES = ("uniform", "unigram", "bigram")

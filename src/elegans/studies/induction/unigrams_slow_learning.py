@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 from elegans.experiments.experiment import Experiment
 from elegans.models import AttentionOnly
 from elegans.studies.induction.runs import Recipe, curves, levels, runs_of
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans.studies.unported import Claim, Result, Scale, Study
 from elegans.tasks import DoublyStochastic, MarkovChains, Mixture
 from elegans.tasks.markov.priors import Prior
 from elegans.theory.markov import true_laws

@@ -1,38 +1,46 @@
 r"""The success frontier: for which data sizes and widths does SGD learn a sparse parity?
 
-Every cell of the grid (start, width $r$, samples $m$) is trained from several seeds in the settings
-of the Pareto paper, appendix C.1: batch 32, learning rate 0.1, weight decay 0.01, hinge loss. A run
-succeeds if its error on 10,000 fresh examples falls to 10% within $T$ steps.
+Every cell of the grid (init, width $r$, samples $m$) is trained from several seeds in the settings
+of the Pareto paper, appendix C.1: batch 32, learning rate 0.1, weight decay 0.01. The appendix
+names no loss; here it is the hinge loss of its proofs. A run succeeds if its error on 10,000 fresh
+examples falls to 10% within $T$ steps.
 
 Beside the measurement stand two limits: $\log_2 \binom{n}{k}$ samples, without which no learner
-can know the support, and Proposition 3, the samples that gradient descent with so many
-parameters and steps needs at least. The second is far below the first on every grid that can be
-trained: the proposition becomes sharp only where $rT \ll \binom{n}{k}$.
+can know the support, and Proposition 3, the samples behind one gradient that gradient descent with
+so many parameters and steps needs at least. The second says nothing on any grid that can be
+trained: it becomes sharp only where $rT \ll \binom{n}{k}$.
+
+A seed fixes the test set, the order of the data and, within a width and an init, the initial
+weights; training sets of different $m$ are nested. So runs of one seed are not independent, and
+everything that pools cells is paired by seed, or resampled by whole seeds.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 
 from elegans.experiments.experiment import Experiment
-from elegans.experiments.run import run
 from elegans.models import MLP, inits
-from elegans.statistics import wilson
+from elegans.report.result import Tables
+from elegans.runs import Runs
+from elegans.statistics import censored_median, wilson
 from elegans.studies.pareto import frontier_claims
-from elegans.studies.study import Result, Scale, Study
+from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
 from elegans.training.recipe import Stop, Training
 
-STARTS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
+INITS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
 CURVES_PER_CELL = 5
 PAPER_SAMPLES = (*(a * 10**b for b in range(2, 6) for a in (1, 2, 3, 6)), 10**6)
+CELL = ["n", "k", "init", "width", "samples"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """A grid; `samples` may hold None, which is online training."""
 
@@ -43,28 +51,18 @@ class Settings:
     steps: int
     evaluate_every: int = 500
 
-    def experiment(self, n: int, k: int) -> Experiment:
-        """What all runs on one task share."""
-        training = Training(
+    def training(self, samples: int | None) -> Training:
+        """The recipe of appendix C.1 with so many samples."""
+        return Training(
             loss="hinge",
             learning_rate=0.1,
             weight_decay=0.01,
             batch=32,
-            samples=1000,
+            samples=samples,
             steps=self.steps,
             evaluate_every=self.evaluate_every,
             stop=Stop(test_error=0.1),
         )
-        return Experiment(Parity(n, k), MLP(width=self.widths[0]), training)
-
-    def sweep(self, n: int, k: int) -> Sweep:
-        """All runs on one task."""
-        over = {
-            "model.init": list(STARTS.values()),
-            "model.width": self.widths,
-            "training.samples": self.samples,
-        }
-        return Sweep(self.experiment(n, k), over=over, seeds=range(self.seeds))
 
 
 QUICK = Settings(
@@ -90,118 +88,161 @@ PAPER = Settings(
 )
 
 
-def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Trains the grid, and checks the claims of section 4.1.
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Every cell of the grid with every seed, in one sweep."""
+    points = [
+        (
+            {"n": n, "k": k, "init": name, "width": width, "samples": samples},
+            Experiment(
+                Parity(n, k), MLP(width=width, init=init), settings.training(samples)
+            ),
+        )
+        for n, k in settings.tasks
+        for name, init in INITS.items()
+        for width in settings.widths
+        for samples in settings.samples
+    ]
+    return {"runs": Sweep.of(points, seeds=settings.seeds)}
 
-    Args:
-        settings: The grid.
-        scale: Its name.
-        **options: Those of `Sweep.run`: store, workers, executor, progress.
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """The runs, one row per cell, the rates as a grid, and the curves of a few runs."""
+    table = named(runs["runs"].table)
+    cells = cell_table(table, settings.steps)
+    return {
+        "rates": rates(cells),
+        "cells": cells,
+        "runs": table,
+        "curves": curves(runs["runs"], cells),
+    }
+
+
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """The runs in the columns of this study; `success` is missing where a run failed."""
+    columns = [*CELL, "seed", "status", "success", "steps", "test_error", "train_error", "seconds"]
+    types = {"samples": "Int64", "success": "boolean"}  # None, that is online, is missing
+    return table[columns].astype(types)
+
+
+def cell_table(table: pd.DataFrame, steps: int) -> pd.DataFrame:
+    """One row per cell: success rate with its interval, median steps, and the two limits.
+
+    Runs that failed are not counted. The median is over all others, those without success as
+    infinitely long; it is missing where half of them or more are.
     """
-    runs = pd.concat(
-        [settings.sweep(n, k).run(**options).assign(n=n, k=k) for n, k in settings.tasks],
-        ignore_index=True,
-    )
-    runs = named(runs)
-    table = cells(runs, settings)
-    return Result(
-        study="frontier",
-        scale=scale,
-        table=table,
-        summary=summary(table),
-        claims=frontier_claims.check(runs, table),
-        data={"runs": runs, "curves": curves(settings, table)},
-        facts={"steps": settings.steps, "seeds": settings.seeds},
-    )
-
-
-def named(runs: pd.DataFrame) -> pd.DataFrame:
-    """The sweep's table with the names of the figure: start, width, samples."""
-    starts = {f"{type(init).__name__}": name for name, init in STARTS.items()}
-    return runs.assign(
-        start=[starts[str(init).split("(")[0]] for init in runs["model.init"]],
-        width=runs["model.width"],
-        samples=runs["training.samples"].astype("Float64").astype("Int64"),
-        success=runs["success"].astype(bool),
-    )[["n", "k", "start", "width", "samples", "seed", "status", "success", "steps", "test_error",
-       "train_error", "seconds"]]  # fmt: skip
-
-
-def cells(runs: pd.DataFrame, settings: Settings) -> pd.DataFrame:
-    """One row a cell: success rate with its interval, median steps, and the two limits."""
     rows = []
-    by = ["n", "k", "start", "width", "samples"]
-    for key, cell in runs.groupby(by, sort=False, dropna=False):
-        n, k, start, width, samples = cast(tuple[Any, ...], key)
-        n, k, width = int(n), int(k), int(width)  # older pandas gives NumPy's integers
-        interval = wilson(int(cell["success"].sum()), len(cell))
-        steps = cell.loc[cell["success"], "steps"]
-        parameters = width * (n + 2) + 1
+    for key, cell in table.groupby(CELL, sort=False, dropna=False):
+        n, k, init, width, samples = cast(tuple[Any, ...], key)
+        finished = cell.dropna(subset="success")
+        success = finished["success"].to_numpy(bool)
+        rate = wilson(int(success.sum()), len(finished)) if len(finished) else None
+        median = (
+            censored_median(finished["steps"].to_numpy(float), success).value if rate else np.inf
+        )
+        bound = resources.multi_resource_bound(
+            int(n), int(k), width=int(width) * (int(n) + 2) + 1, steps=steps, luck=0.5
+        )
         rows.append(
             {
-                **dict(zip(by, (n, k, start, width, samples), strict=True)),
-                "runs": len(cell),
-                "successes": int(cell["success"].sum()),
-                "rate": interval.value,
-                "low": interval.low,
-                "high": interval.high,
-                "median_steps": steps.median(),
-                "theory": resources.statistical_limit(n, k),
-                "theory_proposition_3": resources.multi_resource_bound(
-                    n, k, width=parameters, steps=settings.steps, luck=0.5
-                ),
+                **dict(zip(CELL, (int(n), int(k), init, int(width), samples), strict=True)),
+                "runs": len(finished),
+                "successes": int(success.sum()),
+                "rate": rate.value if rate else np.nan,
+                "low": rate.low if rate else 0.0,
+                "high": rate.high if rate else 1.0,
+                "median_steps": median if np.isfinite(median) else np.nan,
+                "theory": resources.statistical_limit(int(n), int(k)),
+                "theory_proposition_3": bound,
             }
         )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"samples": "Int64"})
 
 
-def summary(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """The success rates of each task and start, widths downwards and samples across."""
-    found = {}
-    for (n, k, start), part in table.groupby(["n", "k", "start"], sort=False):
-        grid = part.pivot(index="width", columns="samples", values="rate").sort_index(
-            ascending=False
-        )
-        grid.columns = [f"m = {m}" if m is not pd.NA else "online" for m in grid.columns]
-        found[f"({n}, {k})-parity, {start} start: success rate by width and samples"] = grid
-    return found
+def rates(cells: pd.DataFrame) -> pd.DataFrame:
+    """Success rates as the figure shows them: samples across, widths downwards."""
+    columns = {m: "online" if pd.isna(m) else f"m = {m}" for m in cells["samples"].unique()}
+    long = cells.assign(column=[columns[m] for m in cells["samples"]])
+    grid = long.pivot(index=["n", "k", "init", "width"], columns="column", values="rate")
+    order = cells[["n", "k", "init", "width"]].drop_duplicates()
+    return grid.loc[pd.MultiIndex.from_frame(order), list(columns.values())].reset_index()
 
 
-def examples(table: pd.DataFrame) -> Iterable[tuple[str, int, int]]:
-    """For each start, the widest network at the edge, and the narrowest at the same samples."""
-    first = table[(table["n"] == table["n"].iloc[0]) & (table["k"] == table["k"].iloc[0])]
-    for start, part in first.dropna(subset="samples").groupby("start", sort=False):
+def examples(cells: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    """Cells whose curves are drawn: of each task and init the widest network at its edge, the
+    least samples at which half of its runs succeed, and the narrowest at as many samples."""
+    finite = cells.dropna(subset="samples")
+    for (n, k, init), part in finite.groupby(["n", "k", "init"], sort=False):
         widest = part[(part["width"] == part["width"].max()) & (part["rate"] >= 0.5)]
         edge = int(widest["samples"].min() if len(widest) else part["samples"].max())
-        for width in (part["width"].max(), part["width"].min()):
-            yield str(start), int(width), edge
+        for width in dict.fromkeys((part["width"].max(), part["width"].min())):
+            yield {"n": n, "k": k, "init": init, "width": int(width), "samples": edge}
 
 
-def curves(settings: Settings, table: pd.DataFrame) -> pd.DataFrame:
-    """Training curves of a few runs of each example cell."""
-    experiment = settings.experiment(*settings.tasks[0])
-    parts = []
-    for start, width, samples in examples(table):
-        cell = experiment.varied(
-            {
-                "model.init": STARTS[start],
-                "model.width": width,
-                "training.samples": samples,
-            }
-        )
-        for seed in range(min(CURVES_PER_CELL, settings.seeds)):
-            history = run(cell, seed=seed).history
-            parts.append(history.assign(start=start, width=width, samples=samples, seed=seed))
-    return pd.concat(parts, ignore_index=True)
+def curves(runs: Runs, cells: pd.DataFrame) -> pd.DataFrame:
+    """Training curves of a few runs of each example cell, as they were stored."""
+    parts = [runs.where(**cell)[:CURVES_PER_CELL].history for cell in examples(cells)]
+    columns = [*CELL, "seed", "step", "train_error", "test_error"]
+    parts = [part[columns] for part in parts if len(part)]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """How long and how often each cell was tried."""
+    return {"steps": settings.steps, "seeds": settings.seeds}
 
 
 STUDY = Study(
     name="frontier",
-    reproduces="Pareto paper, Figures 1, 2 and 4: which data sizes and widths learn a parity",
+    title="Wider networks learn sparse parities from fewer examples",
+    summary=(
+        "A sparse parity is the product of k out of n random signs: the label says whether the "
+        "number of minus signs among the k relevant ones is odd, and nothing about it can be "
+        "seen in fewer than k inputs at once. Networks with one hidden layer are trained on m "
+        "examples by stochastic gradient descent, at many widths r and from two kinds of initial "
+        "weights: dense ones, and rows with two entries that are not zero. A run succeeds if "
+        "its error on new examples falls to 10%. Where do runs succeed? Width turns out to be "
+        "a resource like data: wider networks succeed with fewer examples, and more often."
+    ),
+    source="Pareto paper, Figures 1, 2 and 4",
     scales={
-        "quick": Scale(QUICK, "2 minutes"),
-        "laptop": Scale(LAPTOP, "2 hours (estimate)"),
-        "paper": Scale(PAPER, "years; use a cluster"),
+        "quick": Scale(QUICK, minutes=2),
+        "laptop": Scale(LAPTOP, minutes=120),
+        "paper": Scale(PAPER, minutes=1_300_000),
     },
-    measure=measure,
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(
+        frontier_claims.wider_needs_fewer_samples,
+        frontier_claims.width_never_hurts,
+        frontier_claims.sparse_enlarges,
+        frontier_claims.fewer_samples_take_longer,
+    ),
+    figures="elegans.studies.pareto.figures:frontier",
+    charts="elegans.studies.pareto.figures:frontier_chart",
+    shown=("rates",),
+    formats={"rates": ".0%", "rate": ".0%", "low": ".0%", "high": ".0%", "test_error": ".1%",
+             "train_error": ".1%", "median_steps": ",.0f", "steps": ",", "samples": ","},
+    captions={
+        "figure": (
+            "Each row of panels is a task and an init. First panel: the percentage of runs that "
+            "succeeded in each cell, with a tick for all. Second: the same rates as curves with 95% "
+            "Wilson intervals; left of the red line no learner at all can know the relevant "
+            "inputs. Third: median number of steps until success, in cells in which more than half "
+            "of the runs succeed. Fourth: errors during a few runs, on new examples in colour and "
+            "on the training set in grey; the dotted line is success."
+        ),
+        "chart": (
+            "Click a cell to see its runs below: when each one ended, and with which error. Cells "
+            "show the share of runs that succeeded."
+        ),
+        "rates": "Success rate by width (downwards) and number of training examples m (across)",
+        "cells": (
+            "One row per cell of the grid: success rate with its 95% Wilson interval, the median "
+            "steps to success, and two lower limits of the samples: log2 C(n, k), and Proposition "
+            "3 of the paper, which says nothing at these sizes."
+        ),
+        "runs": "One row per run.",
+        "curves": "Errors during the example runs of the figure, one row per evaluation.",
+    },
 )

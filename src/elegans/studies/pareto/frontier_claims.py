@@ -1,137 +1,158 @@
-"""The claims of the Pareto paper about the success frontier (section 4.1), checked on its runs.
+"""The claims of the Pareto paper about the success frontier (section 4.1), on its tables.
 
-Rates are compared by Wilson intervals at 95%. Where a claim is about every pair of cells at once,
-the level is raised (Bonferroni), so that chance alone breaks the claim in one study of twenty.
+A seed is the unit of evidence: the runs of a seed share their data, so cells are pooled within a
+seed first, and intervals are over seeds.
 """
 
 import itertools
 
 import numpy as np
 import pandas as pd
+from scipy import special
 
-from elegans.statistics import Interval, wilson
-from elegans.studies.study import Claim
+from elegans.report.result import Claim, Tables
+from elegans.statistics import Interval, bootstrap, bootstrap_clustered, paired, wilson
 
-CELL = ["n", "k", "start", "samples"]
+SOURCE = "Pareto paper, section 4.1"
+GROUP = ["n", "k", "init"]
+LEVEL = 0.05  # chance of a false alarm
 
 
-def check(runs: pd.DataFrame, table: pd.DataFrame) -> tuple[Claim, ...]:
-    """All claims, for runs with one row each and a table with one row a cell."""
-    return (
-        *(
-            wider_needs_less(part, f"({n}, {k})-parity, {start} start")
-            for (n, k, start), part in table.groupby(["n", "k", "start"], sort=False)
+def finished(tables: Tables) -> pd.DataFrame:
+    """The runs that ended with or without success."""
+    return tables["runs"].dropna(subset="success").astype({"success": bool})
+
+
+def title(n: int, k: int, init: str) -> str:
+    """How a group of cells is called."""
+    return f"({n}, {k})-parity, {init}"
+
+
+def wider_needs_fewer_samples(tables: Tables) -> Claim:
+    """The widest network learns from fewer samples than the narrowest, seed by seed."""
+    wins: dict[str, Interval] = {}
+    details = {}
+    for (n, k, init), part in finished(tables).dropna(subset="samples").groupby(GROUP, sort=False):
+        name = title(n, k, init)
+        least = part.assign(samples=part["samples"].astype(float).where(part["success"], np.inf))
+        least = least.groupby(["width", "seed"])["samples"].min().unstack("width")
+        wide, narrow = least[least.columns.max()], least[least.columns.min()]
+        differ = int((wide != narrow).sum())
+        fewer = int((wide < narrow).sum())
+        wins[name] = wilson(fewer, differ) if differ else Interval(0.0, 0.0, 1.0)
+        details[name] = f"{fewer} of the {differ} seeds that differ (of {len(least)})"
+    worst = min(wins, key=lambda name: wins[name].low)
+    interval = wins[worst]
+    return Claim(
+        text="The widest network learns from fewer examples than the narrowest",
+        source=f"{SOURCE} (1)",
+        measured=(
+            f"the least m from which a seed's run learns is smaller at the largest width in "
+            + "; ".join(f"{details[name]} for the {name}" for name in details)
+            + f"; at worst {interval:.0%} of seeds"
         ),
-        width_never_hurts(table),
-        sparse_enlarges(runs),
-        fewer_samples_take_longer(runs, table),
+        against=(
+            "a task and init in which the interval of the share of seeds that need fewer examples "
+            "at the largest width reaches down to one half"
+        ),
+        holds=interval.low > 0.5,
+        interval=interval,
     )
 
 
-def wider_needs_less(part: pd.DataFrame, where: str) -> Claim:
-    """The widest network succeeds at a number of samples at which the narrowest fails."""
-    widest = part[part["width"] == part["width"].max()].set_index("samples")
-    narrowest = part[part["width"] == part["width"].min()].set_index("samples")
-    gaps = widest["low"] - narrowest["high"]
-    best = gaps.astype(float).idxmax()
-    wide, narrow = widest.loc[best], narrowest.loc[best]
-    measured = (
-        f"at m = {best}, width {wide['width']}: {shown(wide)}, width {narrow['width']}: "
-        f"{shown(narrow)}"
-    )
+def width_never_hurts(tables: Tables) -> Claim:
+    """No wider network succeeds less often than a narrower one on the same data, beyond chance.
+
+    Of each pair of widths, the successes over all m are compared seed by seed in a sign test; its
+    level is divided by the number of pairs.
+    """
+    gains: dict[str, np.ndarray] = {}
+    for (n, k, init), part in finished(tables).groupby(GROUP, sort=False):
+        rates = part.groupby(["width", "seed"])["success"].mean().unstack("width")
+        for narrow, wide in itertools.combinations(sorted(rates.columns), 2):
+            name = f"{title(n, k, init)}, widths {narrow} and {wide}"
+            gains[name] = (rates[wide] - rates[narrow]).dropna().to_numpy()
+    chances = {name: chance_of_losing(gain) for name, gain in gains.items()}
+    worse = [name for name, chance in chances.items() if chance * len(gains) < LEVEL]
+    worst = min(gains, key=lambda name: gains[name].mean())
+    interval = bootstrap(gains[worst], np.mean)
+    better = sum(gain.mean() > 0 for gain in gains.values())
     return Claim(
-        text=f"Larger width succeeds at smaller m ({where})",
-        source="Pareto paper, section 4.1 (1)",
-        measured=measured,
-        holds=bool(gaps.loc[best] > 0),
-    )
-
-
-def width_never_hurts(table: pd.DataFrame) -> Claim:
-    """No wider network is worse than a narrower one on the same data, beyond chance."""
-    groups = [part.sort_values("width") for _, part in table.groupby(CELL, dropna=False)]
-    pairs = [
-        (part.iloc[i], part.iloc[j])
-        for part in groups
-        for i, j in itertools.combinations(range(len(part)), 2)
-    ]
-    level = 1 - 0.05 / max(1, len(pairs))
-    worse = [(a, b) for a, b in pairs if interval(b, level).high < interval(a, level).low]
-    measured = f"{len(pairs)} pairs of widths, {len(worse)} where the wider is worse"
-    if worse:
-        a, b = max(worse, key=lambda pair: pair[0]["rate"] - pair[1]["rate"])
-        measured += (
-            f"; most at m = {a['samples']}, {a['start']}: width {a['width']} {shown(a)}, "
-            f"width {b['width']} {shown(b)}"
-        )
-    return Claim(
-        text="Width never hurts beyond the interval",
-        source="Pareto paper, section 4.1 (2)",
-        measured=measured,
+        text="Width never hurts: a wider network succeeds as often as a narrower one, or more",
+        source=f"{SOURCE} (2)",
+        measured=(
+            f"of {len(gains)} pairs of widths the wider succeeds more often in {better}, and less "
+            f"often beyond chance in {len(worse)}; the least gain in success rate is "
+            f"{interval:+.1%} ({worst})"
+        ),
+        against=(
+            "a pair of widths of which the wider one succeeds less often in so many seeds that "
+            f"chance does so in fewer than {LEVEL:.0%} of studies"
+        ),
         holds=not worse,
+        interval=interval,
     )
 
 
-def sparse_enlarges(runs: pd.DataFrame) -> Claim:
-    """Of the pairs of runs with equal data and width that differ, the sparse start wins most."""
-    by = ["n", "k", "width", "samples", "seed"]
-    pairs = runs.pivot(index=by, columns="start", values="success")
-    differ = pairs[pairs["dense"] != pairs["2-sparse"]]
-    wins = int(differ["2-sparse"].sum())
-    measured = (
-        f"dense {pairs['dense'].mean():.1%}, 2-sparse {pairs['2-sparse'].mean():.1%} of "
-        f"{len(pairs)} pairs"
-    )
-    holds = False
-    if len(differ):
-        found = wilson(wins, len(differ))
-        holds = found.low > 0.5
-        measured += f"; sparse wins {wins} of the {len(differ)} that differ, {found:.0%}"
+def chance_of_losing(gain: np.ndarray) -> float:
+    """The chance that a fair coin gives as few gains among the seeds that differ."""
+    wins, losses = int((gain > 0).sum()), int((gain < 0).sum())
+    return float(special.bdtr(wins, wins + losses, 0.5)) if wins + losses else 1.0
+
+
+def sparse_enlarges(tables: Tables) -> Claim:
+    """Over all cells, runs from the sparse init succeed more often; paired by seed."""
+    by_seed = finished(tables).groupby(["init", "seed"])["success"].mean()
+    comparison = paired(by_seed["dense"], by_seed["2-sparse"], np.mean)
+    interval = comparison.difference
     return Claim(
-        text="Sparse initialisation enlarges the feasible region",
-        source="Pareto paper, section 4.1 (3)",
-        measured=measured,
-        holds=holds,
+        text="A sparse initialisation enlarges the region in which networks learn",
+        source=f"{SOURCE} (3)",
+        measured=(
+            f"success over the whole grid: dense {by_seed['dense'].mean():.1%}, 2-sparse "
+            f"{by_seed['2-sparse'].mean():.1%}; difference {interval:+.1%} over "
+            f"{comparison.pairs} seeds"
+        ),
+        against="an interval of the difference in success rate that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
     )
 
 
-def fewer_samples_take_longer(runs: pd.DataFrame, table: pd.DataFrame) -> Claim:
-    """Runs at the smallest feasible m take longer than the median run at the largest."""
-    longer = total = 0
-    ratios = []
-    finite = table.dropna(subset=["samples"])
-    for key, part in finite.groupby(["n", "k", "start", "width"], sort=False):
-        feasible = part[part["rate"] >= 0.5].sort_values("samples")
-        if len(feasible) < 2:
-            continue
-        own = runs[(runs[["n", "k", "start", "width"]] == list(key)).all(axis=1) & runs["success"]]
-        edge = own.loc[own["samples"] == feasible["samples"].iloc[0], "steps"]
-        typical = feasible["median_steps"].iloc[-1]
-        longer += int((edge > typical).sum())
-        total += len(edge)
-        ratios.append(edge.median() / typical)
-    if not total:
-        measured, holds = "no width is feasible at two values of m", False
-    else:
-        found = wilson(longer, total)
-        holds = found.low > 0.5
-        measured = (
-            f"{longer} of {total} runs at the edge take longer than the median at the largest m, "
-            f"{found:.0%}; {np.median(ratios):.1f} times as long in the median"
-        )
+def fewer_samples_take_longer(tables: Tables) -> Claim:
+    """At the least feasible m a run takes longer than the same seed's at the largest m."""
+    cells = tables["cells"].dropna(subset="samples")
+    feasible = cells[cells["rate"] >= 0.5]
+    by = [*GROUP, "width"]
+    edges = feasible.groupby(by, sort=False)["samples"].agg(edge="min", largest="max").reset_index()
+    successes = finished(tables).query("success").dropna(subset="samples").merge(edges, on=by)
+    steps = {
+        place: successes[successes["samples"] == successes[place]].set_index([*by, "seed"])["steps"]
+        for place in ("edge", "largest")
+    }
+    pairs = pd.DataFrame(steps).dropna().reset_index()
+    distinct = edges[edges["edge"] < edges["largest"]]
+    pairs = pairs.merge(distinct[by], on=by)
+    text = "Close to the edge fewer examples take more steps"
+    against = (
+        "an interval of the share of seeds that take longer at the edge that reaches down to "
+        "one half"
+    )
+    if not len(pairs):
+        measured = "no width learns from two values of m in at least half of its runs"
+        return Claim(text=text, source=f"{SOURCE} (4)", measured=measured, against=against,
+                     holds=False)
+    interval = bootstrap_clustered(pairs, lambda part: (part["edge"] > part["largest"]).mean())
+    ratio = (pairs["edge"] / pairs["largest"]).median()
     return Claim(
-        text="Near the edge fewer samples need more steps (grokking)",
-        source="Pareto paper, section 4.1 (4)",
-        measured=measured,
-        holds=holds,
+        text=text,
+        source=f"{SOURCE} (4)",
+        measured=(
+            f"of {len(pairs)} pairs of runs that succeed both at the least m at which half of the "
+            f"runs do and at the largest m, the former takes longer in {interval:.0%}; in the "
+            f"median {ratio:.1f} times as long"
+        ),
+        against=against,
+        holds=interval.low > 0.5,
+        interval=interval,
     )
-
-
-def interval(cell: pd.Series, level: float = 0.95) -> Interval:
-    """The interval of a cell's success rate."""
-    return wilson(int(cell["successes"]), int(cell["runs"]), level)
-
-
-def shown(cell: pd.Series) -> str:
-    """A cell's success rate with its interval."""
-    return f"{interval(cell):.0%}"

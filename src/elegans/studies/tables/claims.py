@@ -8,7 +8,7 @@ import itertools
 import pandas as pd
 from scipy.stats import wilcoxon
 
-from elegans.studies.study import Claim
+from elegans.studies.unported import Claim
 from elegans.studies.tables.baselines import FOREST
 
 PART = ["dataset", "fraction", "start", "depth", "weight_decay"]

@@ -24,7 +24,7 @@ import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import MLP, inits
-from elegans.studies.study import Result, Scale, Study
+from elegans.studies.unported import Result, Scale, Study
 from elegans.studies.tables import baselines as tabular_baselines
 from elegans.studies.tables import claims as tabular_claims
 from elegans.studies.tables.tables import MLP_NAME, SETTING, best_of, cells, summary

@@ -1,4 +1,4 @@
-"""What all figures share: one look, colours by width, and how a figure is written to a file."""
+"""What all figures share: one look, colours by value, and how a figure is written to a file."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,21 +24,24 @@ LOOK = {
     "legend.fontsize": 8,
     "figure.dpi": 110,
     "savefig.dpi": 150,
+    "svg.hashsalt": "elegans",
 }
 
 
 @contextmanager
-def look() -> Iterator[None]:
-    """A context in which figures have our look."""
+def context() -> Iterator[None]:
+    """A context in which figures have the look of this project."""
     with mpl.rc_context(LOOK):
         yield
 
 
-def figure(width: float | int, height: float | int) -> Figure:
-    """An empty figure that belongs to no window, in inches."""
-    made = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(made)
-    return made
+def figure(width: float | int, height: float | int, title: str = "") -> Figure:
+    """An empty figure that belongs to no window, in inches, with its title on the left."""
+    picture = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(picture)
+    if title:
+        picture.suptitle(title, x=0.01, ha="left", fontsize=12)
+    return picture
 
 
 def colours(values: pd.Series) -> dict[Any, tuple[float, ...]]:
@@ -66,8 +69,8 @@ def heat_map(axes: Axes, grid: np.ndarray, rows: list[str], columns: list[str]) 
     for (i, j), rate in np.ndenumerate(grid):
         if not np.isnan(rate):
             text = "✓" if rate == 1 else f"{100 * rate:.0f}"
-            axes.text(j, i, text, ha="center", va="center", fontsize=8,
-                      color="white" if rate > 0.6 else "black")  # fmt: skip
+            ink = "white" if rate > 0.6 else "black"
+            axes.text(j, i, text, ha="center", va="center", fontsize=8, color=ink)
 
 
 def plain_ticks(axes: Axes) -> None:
@@ -84,8 +87,10 @@ def few_thousands(axes: Axes) -> None:
     axes.xaxis.set_major_formatter(THOUSANDS)
 
 
-def save(made: Figure, path: Path) -> Path:
-    """Writes a figure, and returns where."""
+def save(picture: Figure, path: Path) -> Path:
+    """Writes a figure in the format of the path's ending, and returns the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    made.savefig(path)
+    # Without a date and with fixed identifiers, the same tables give the same SVG.
+    metadata = {"Date": None} if path.suffix == ".svg" else None
+    picture.savefig(path, metadata=metadata)
     return path
