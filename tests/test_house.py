@@ -34,7 +34,7 @@ FLOW = {
     "runs": {"experiments"},  # a stored run rebuilds its experiment when it is asked for
     "tasks": DATA,
     "models": DATA,
-    "constructions": DATA,
+    "constructions": DATA | {"theory"},
     "theory": BASE | {"tasks", "models"},
     "probes": DATA | {"theory"},
     "learners": BASE | {"tasks", "theory"},

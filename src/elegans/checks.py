@@ -77,6 +77,18 @@ def choice(owner: object, field: str, value: object, options: Collection[str | N
         raise ValueError(f"{shown(owner)}: {field} is one of {known}; got {value!r}.")
 
 
+def choice_or_own(owner: object, field: str, value: object, options: Collection[str]) -> None:
+    """Refuses what is neither a name among `options` nor an object that is called."""
+    if isinstance(value, type) or (not isinstance(value, str) and not callable(value)):
+        known = ", ".join(repr(option) for option in options)
+        raise TypeError(
+            f"{shown(owner)}: {field} is one of {known}, or a configuration with a method "
+            f"__call__; got {value!r}."
+        )
+    if isinstance(value, str):
+        choice(owner, field, value, options)
+
+
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
     """Refuses a support that is not `k` distinct coordinates below `n`."""
     for i in value:

@@ -17,10 +17,12 @@ lets tracers pass: they were checked when the configuration was first built.
 """
 
 import dataclasses
+import numbers
 import sys
 import types
 import typing
-from typing import Any, TypeVar, dataclass_transform
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 import jax
 from jaxtyping import Array, Float, Int
@@ -85,6 +87,39 @@ def is_subtree(value: object) -> bool:
 def is_off(value: object) -> bool:
     """Whether a number is exactly zero at compile time, so that its mechanism is left out."""
     return isinstance(value, int | float) and value == 0
+
+
+class Structure(NamedTuple):
+    """The part of a configuration that chooses a program: hashable, the key of a compilation."""
+
+    tree: Any
+    constants: tuple[Any, ...]
+
+
+def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Structure, tuple[Any, ...]]:
+    """The structure of a configuration and its numbers, without those that are constant.
+
+    A leaf that is not a number belongs to the structure: an object of an unregistered class is
+    structure as a whole.
+    """
+    leaves, tree = jax.tree.flatten(config)
+    is_traced = [is_number(leaf) and not is_constant(leaf) for leaf in leaves]
+    pairs = list(zip(leaves, is_traced, strict=True))
+    constants = tuple(None if traced else leaf for leaf, traced in pairs)
+    return Structure(tree, constants), tuple(leaf for leaf, traced in pairs if traced)
+
+
+def join(structure: Structure, traced: tuple[Any, ...]) -> Any:
+    """The configuration that `split` took apart."""
+    rest = iter(traced)
+    # None is never a leaf of a pytree, so it marks the places of the numbers.
+    leaves = [next(rest) if constant is None else constant for constant in structure.constants]
+    return jax.tree.unflatten(structure.tree, leaves)
+
+
+def is_number(leaf: Any) -> bool:
+    """Whether a leaf is a number, perhaps traced."""
+    return isinstance(leaf, numbers.Number) or hasattr(leaf, "dtype")
 
 
 def _resolved(cls: type, hint: Any) -> Any:

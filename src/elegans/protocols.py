@@ -14,8 +14,6 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
 """
 
 import dataclasses
-import numbers
-from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
@@ -23,6 +21,12 @@ import jax.random as jr
 from jaxtyping import Array, Int, PRNGKeyArray, PyTree
 
 from elegans import checks
+from elegans.descriptions import Description as Description
+from elegans.descriptions import describe as describe
+from elegans.descriptions import shapes_of
+from elegans.fields import Structure, is_number, is_off, split
+
+_checked: set[tuple[Structure, Structure]] = set()  # tasks and models whose shapes agree
 
 
 @runtime_checkable
@@ -80,39 +84,6 @@ class Probe(Protocol):
         """Scalars or small arrays."""
 
 
-class Structure(NamedTuple):
-    """The part of a configuration that chooses a program: hashable, the key of a compilation."""
-
-    tree: Any
-    constants: tuple[Any, ...]
-
-
-def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Structure, tuple[Any, ...]]:
-    """The structure of a configuration and its numbers, without those that are constant.
-
-    A leaf that is not a number belongs to the structure: an object of an unregistered class is
-    structure as a whole.
-    """
-    leaves, tree = jax.tree.flatten(config)
-    is_traced = [is_number(leaf) and not is_constant(leaf) for leaf in leaves]
-    pairs = list(zip(leaves, is_traced, strict=True))
-    constants = tuple(None if traced else leaf for leaf, traced in pairs)
-    return Structure(tree, constants), tuple(leaf for leaf, traced in pairs if traced)
-
-
-def join(structure: Structure, traced: tuple[Any, ...]) -> Any:
-    """The configuration that `split` took apart."""
-    rest = iter(traced)
-    # None is never a leaf of a pytree, so it marks the places of the numbers.
-    leaves = [next(rest) if constant is None else constant for constant in structure.constants]
-    return jax.tree.unflatten(structure.tree, leaves)
-
-
-def is_number(leaf: Any) -> bool:
-    """Whether a leaf is a number, perhaps traced."""
-    return isinstance(leaf, numbers.Number) or hasattr(leaf, "dtype")
-
-
 def check_experiment(task: Any, model: Any, training: Any) -> None:
     """Refuses a task, a model and a recipe that do not fit together."""
     for name, part, methods in (
@@ -128,6 +99,28 @@ def check_experiment(task: Any, model: Any, training: Any) -> None:
     if hasattr(model, "check"):
         model.check(task)
     training.check(task, model)
+    _check_predictions(task, model)
+
+
+def _check_predictions(task: Any, model: Any) -> None:
+    """Refuses labels of another shape than the model's predictions; once for each structure."""
+    key = split(task, is_off)[0], split(getattr(model, "body", model), is_off)[0]
+    if key in _checked:
+        return
+    known = describe(task)
+    x, y = shapes_of(task)
+    prediction = jax.eval_shape(lambda p, x: model.apply(p, x), param_shapes(model, task), x)
+    expected = y.shape if known.classes is None else (*y.shape, known.classes)
+    if prediction.shape != expected:
+        way_out = ""
+        if y.shape == (*prediction.shape, 1):
+            way_out = " Return labels of shape (size,), as y[:, 0]."
+        raise ValueError(
+            f"{checks.shown(model)} predicts an array of shape {prediction.shape} for one example, "
+            f"and a label of {checks.shown(task)} has shape {y.shape}, for which a prediction has "
+            f"shape {expected}.{way_out}"
+        )
+    _checked.add(key)
 
 
 def _check_leaves(name: str, part: Any) -> None:

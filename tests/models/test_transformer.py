@@ -154,7 +154,7 @@ def test_bad_models_are_refused_by_name():
     with pytest.raises(ValueError, match="layers counts the attention layers"):
         el.models.AttentionOnly(layers=0)
     for model in (el.models.AttentionOnly(), el.models.MinimalInduction()):
-        with pytest.raises(ValueError, match="reads tokens"):
+        with pytest.raises(ValueError, match="reads sequences of tokens"):
             model.check(el.tasks.Parity(n=5, k=2))
     absolute = el.models.AttentionOnly(position="absolute")
     params = jax.jit(lambda key: absolute.init_params(key, el.tasks.MarkovChains(2, 5)))(jr.key(0))

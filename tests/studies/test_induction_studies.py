@@ -217,12 +217,12 @@ def test_the_margin_loss_is_linear_while_the_margin_is_not_reached():
     f = jnp.array([[0.1, 0.2, 0.0], [0.0, -0.1, 0.3]])
     y = jnp.array([2, 0])
     by_hand = np.mean([(1.1 + 1.2) / 3, (0.9 + 1.3) / 3])
-    assert float(losses.margin(f, y)) == pytest.approx(by_hand, rel=1e-6)
-    assert float(losses.margin(jnp.array([[9.0, 0.0]]), jnp.array([0]))) == 0
+    assert float(losses.Margin()(f, y)) == pytest.approx(by_hand, rel=1e-6)
+    assert float(losses.Margin()(jnp.array([[9.0, 0.0]]), jnp.array([0]))) == 0
 
 
 def test_cross_entropy_of_few_states_is_that_of_many():
     f = jnp.asarray(np.random.default_rng(0).normal(size=(5, 3)), jnp.float32)
     y = jnp.array([0, 1, 2, 1, 0])
     expected = -float(jnp.mean(jax.nn.log_softmax(f)[jnp.arange(5), y]))
-    assert float(losses.cross_entropy(f, y)) == pytest.approx(expected, rel=1e-6)
+    assert float(losses.CrossEntropy()(f, y)) == pytest.approx(expected, rel=1e-6)

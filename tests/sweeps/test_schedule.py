@@ -27,7 +27,7 @@ def done(schedule, speed=1.0):
 
 def test_every_run_is_in_one_load_and_long_runs_go_first(experiment):
     steps = [1_000 * (i % 7 + 1) for i in range(40)]
-    loads = done(schedulened(experiment, steps, 2))
+    loads = done(planned(experiment, steps, 2))
     order = [run for load in loads for run in load]
     assert sorted(order) == list(range(40))
     assert [steps[run] for run in order] == sorted(steps, reverse=True)

@@ -65,7 +65,7 @@ def test_the_suite_is_table_1_of_the_paper():
 def test_a_table_is_read_from_a_directory_given_or_in_the_environment(directory, monkeypatch):
     task = el.tasks.tabular.load("POL", directory)
     assert task == el.tasks.Tabular("pol", directory=str(directory), rows=ROWS)
-    assert (task.n, task.features, task.classes) == (COLUMNS, COLUMNS, None)
+    assert (task.n, task.features, task.labels) == (COLUMNS, COLUMNS, "sign")
     assert task.table.feature_names == ("f0", "f1", "f2", "f3", "f4")
     monkeypatch.setenv("ELEGANS_DATA", str(directory))
     assert el.tasks.tabular.load("pol") == el.tasks.Tabular("pol", rows=ROWS)

@@ -33,15 +33,15 @@ def test_each_loss_and_its_derivative_have_their_closed_form(name, y):
 def test_cross_entropy_is_the_negative_log_probability_of_the_class(logits, label):
     f = np.asarray(logits, np.float64)
     expected = np.log(np.exp(f - f.max()).sum()) + f.max() - f[label]
-    got = losses.cross_entropy(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
+    got = losses.CrossEntropy()(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_sequences_are_averaged_over_positions():
     logits = jnp.asarray([[0.0, 2.0], [1.0, -1.0], [0.0, 0.5]])
     labels = jnp.asarray([1, 1, 0])
-    parts = [losses.cross_entropy(f, y) for f, y in zip(logits, labels, strict=True)]
-    np.testing.assert_allclose(losses.cross_entropy(logits, labels), np.mean(parts), rtol=1e-6)
+    parts = [losses.CrossEntropy()(f, y) for f, y in zip(logits, labels, strict=True)]
+    np.testing.assert_allclose(losses.CrossEntropy()(logits, labels), np.mean(parts), rtol=1e-6)
     np.testing.assert_allclose(losses.error(logits, labels), 2 / 3, rtol=1e-6)
 
 
@@ -49,7 +49,7 @@ def test_sequences_are_averaged_over_positions():
 def test_the_margin_loss_sums_what_the_other_classes_lack_to_a_margin_of_one(logits, label):
     others = [f for i, f in enumerate(logits) if i != label]
     expected = sum(max(0, 1 + f - logits[label]) for f in others) / 3
-    got = losses.margin(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
+    got = losses.Margin()(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
 
 

@@ -13,9 +13,7 @@ from elegans.commands.refusal import refusing
 
 def parser() -> argparse.ArgumentParser:
     """The options of the command."""
-    options = argparse.ArgumentParser(
-        prog="elegans draw", description=__doc__.partition(": ")[2]
-    )
+    options = argparse.ArgumentParser(prog="elegans draw", description=__doc__.partition(": ")[2])
     options.add_argument("directories", nargs="+", type=Path, metavar="DIRECTORY", help="a bundle")
     return options
 

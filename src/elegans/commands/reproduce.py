@@ -161,6 +161,8 @@ def show(result: "Result", directory: Path) -> None:
     console.print(claims)
     for note in result.notes:
         console.print(escape(note), style="yellow", highlight=False)
-    print(f"{result.verdict()}; {result.structures} structures compiled, "
-          f"{page.duration(result.seconds)}")
+    print(
+        f"{result.verdict()}; {result.structures} structures compiled, "
+        f"{page.duration(result.seconds)}"
+    )
     print(f"{directory}/: page.html, figure.png, figure.svg, tables, result.json, runs.db")

@@ -1,5 +1,7 @@
 """Weights set by hand: proofs made executable."""
 
+from elegans.constructions import groups as groups
+from elegans.constructions.groups import max_margin as max_margin
 from elegans.constructions.induction import bigram_minimal as bigram_minimal
 from elegans.constructions.induction import bigram_transformer as bigram_transformer
 from elegans.constructions.induction import unigram_minimal as unigram_minimal

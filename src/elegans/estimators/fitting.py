@@ -18,9 +18,9 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, Num, PRNGKeyArray, PyTree
 
 from elegans.estimators.table import Rows
+from elegans.fields import Structure
 from elegans.models.inits import Layer, Layers
 from elegans.models.mlp import MLP
-from elegans.protocols import Structure
 from elegans.training import losses, optimizers, program
 from elegans.training.loop import default_lanes, stacked
 from elegans.training.program import State
@@ -283,10 +283,13 @@ def outputs(layers: Network, x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray
 
 
 def row_losses(
-    name: str, smoothing: float, outputs: Float[Array, "rows ..."], y: Num[Array, " rows"]
+    name: str | losses.Loss,
+    smoothing: float,
+    outputs: Float[Array, "rows ..."],
+    y: Num[Array, " rows"],
 ) -> Float[Array, " rows"]:
     """The loss of each row, `smoothing` of it that of a label drawn at random."""
-    values = jax.vmap(losses.LOSSES[name])(outputs, y)
+    values = jax.vmap(losses.loss_of(name))(outputs, y)
     if not smoothing:
         return values
     logits = outputs if outputs.ndim == 2 else jnp.stack([0 * outputs, outputs], axis=1)

@@ -18,7 +18,15 @@ from typing import Any
 
 from elegans.fingerprint import fingerprint, is_of_package
 
-ROOMS = ("tasks", "models", "models.inits", "training", "probes", "experiments.experiment")
+ROOMS = (
+    "tasks",
+    "tasks.groups",
+    "models",
+    "models.inits",
+    "training",
+    "probes",
+    "experiments.experiment",
+)
 MARK = "fingerprint"
 
 

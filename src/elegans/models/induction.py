@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
+from elegans.descriptions import token_sizes
 from elegans.fields import Number, configuration
 from elegans.models.transformers.kernels import toeplitz
 from elegans.protocols import Init, check_init
@@ -57,11 +58,7 @@ class MinimalInduction:
 
     def check(self, task: Any) -> None:
         """Refuses a task that has no sequences of tokens."""
-        if not hasattr(task, "states") or not hasattr(task, "length"):
-            raise ValueError(
-                f"{checks.shown(self)}: it reads tokens, and {checks.shown(task)} has none. "
-                "Use tasks.MarkovChains or tasks.NGrams."
-            )
+        token_sizes(self, task)
         check_init(self, task)
 
     @property
@@ -73,9 +70,10 @@ class MinimalInduction:
         """Constants, which need no `key`, or what `init` draws."""
         if self.init is not None:
             return self.init(key, self, task)
+        states, length = token_sizes(self, task)
         return Induction(
-            jnp.full((task.states, task.states), self.weight, jnp.float32),
-            jnp.full(task.length, self.position, jnp.float32),
+            jnp.full((states, states), self.weight, jnp.float32),
+            jnp.full(length, self.position, jnp.float32),
         )
 
     def apply(self, params: Induction, x: Int[Array, " length"]) -> Float[Array, "length states"]:

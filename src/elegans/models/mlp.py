@@ -16,6 +16,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
+from elegans.descriptions import input_size, output_size
 from elegans.fields import Number, configuration, is_off
 from elegans.models.inits import Layers, Uniform
 from elegans.protocols import Init, check_init
@@ -54,13 +55,13 @@ class MLP:
 
     def check(self, task: Any) -> None:
         """Refuses a task that this network cannot start on."""
-        if not hasattr(task, "features"):
-            raise ValueError(f"{checks.shown(self)}: an MLP reads vectors, and {task} has none.")
+        input_size(self, task)
         check_init(self, task)
 
     def sizes(self, task: Any) -> tuple[int, ...]:
         """The widths of all layers, input and output included."""
-        return (task.features, *(self.width,) * self.depth, task.classes or 1)
+        hidden = (self.width,) * self.depth
+        return (input_size(self, task), *hidden, output_size(task))
 
     def init_params(self, key: PRNGKeyArray, task: Any) -> Layers:
         """The parameters before the first step, as `init` says."""

@@ -111,8 +111,9 @@ def draw(directory: Path) -> list[Path]:
 
 def drawn(directory: Path) -> list[Path]:
     """The figures and the page of a bundle, as far as they are there."""
-    return sorted([*directory.glob("figure*.png"), *directory.glob("figure*.svg"),
-                   *directory.glob(PAGE)])
+    return sorted(
+        [*directory.glob("figure*.png"), *directory.glob("figure*.svg"), *directory.glob(PAGE)]
+    )
 
 
 def function(target: str) -> Callable[..., Any]:

@@ -79,8 +79,7 @@ def from_csv(text: str, types: Mapping[str, str]) -> pd.DataFrame:
         raise ValueError(f"a row has not {len(header)} cells")
     cells = list(zip(*rows, strict=True)) if rows else [()] * len(header)
     columns = {
-        name: _column(list(values), types[name])
-        for name, values in zip(header, cells, strict=True)
+        name: _column(list(values), types[name]) for name, values in zip(header, cells, strict=True)
     }
     return pd.DataFrame(columns, index=pd.RangeIndex(len(rows)))
 

@@ -8,11 +8,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from elegans.report import look
-from elegans.studies.unported import Result
 from elegans.studies.tables.baselines import FOREST
 from elegans.studies.tables.claims import OPTIMIZERS
 from elegans.studies.tables.reference import TABLE_2
 from elegans.studies.tables.tables import MLP_NAME
+from elegans.studies.unported import Result
 
 STARTS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
 STYLES = {"adam": "-", "sgd": ":"}

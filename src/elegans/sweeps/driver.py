@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from elegans.experiments.plain import to_json
 from elegans.experiments.run import parent_of, versions
@@ -41,6 +41,7 @@ class SweepError(RuntimeError):
     """A sweep that cannot go on; what was finished is stored."""
 
 
+@runtime_checkable
 class Points(Protocol):
     """What the driver needs of a sweep."""
 

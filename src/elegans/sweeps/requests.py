@@ -5,6 +5,7 @@ of JAX that numbers depend on. So any process that can import this package can d
 pickled. In this process the objects themselves are used.
 """
 
+import base64
 import dataclasses
 import json
 import time
@@ -22,7 +23,7 @@ from elegans.experiments.run import initial_weights, stamped
 from elegans.fingerprint import fingerprint, is_importable, is_of_package
 from elegans.protocols import Probe
 from elegans.runs import Key, Run
-from elegans.store.arrays import pack_text, unpack_text
+from elegans.store.arrays import pack, unpack
 from elegans.store.record import from_message, to_message
 from elegans.training.loop import Job, train
 
@@ -46,7 +47,10 @@ class Request(NamedTuple):
                 "experiments": {name: plain.to_json(e) for name, e in self.experiments.items()},
                 "runs": list(self.runs),
                 "probes": {name: probe_to_plain(probe) for name, probe in self.probes.items()},
-                "weights": [[*key, pack_text(columns)] for key, columns in self.weights.items()],
+                "weights": [
+                    [*key, base64.b64encode(pack(columns)).decode()]
+                    for key, columns in self.weights.items()
+                ],
                 "keep": list(self.keep),
                 "settings": {name: getattr(jax.config, name) for name in SETTINGS},
             }
@@ -63,7 +67,7 @@ def answer(text: str) -> str:
         experiments={name: plain.from_json(e) for name, e in message["experiments"].items()},
         runs=[(name, seed) for name, seed in message["runs"]],
         probes={name: probe_from_plain(probe) for name, probe in message["probes"].items()},
-        weights={(name, seed): unpack_text(t) for name, seed, t in message["weights"]},
+        weights={(name, seed): unpack(base64.b64decode(t)) for name, seed, t in message["weights"]},
         keep=message["keep"],
     )
     return json.dumps([to_message(run) for run in perform(request)])

@@ -1,5 +1,6 @@
 """Where examples come from: distributions with a known answer, and tables of real data."""
 
+from elegans.tasks import groups as groups
 from elegans.tasks.boolean import Batch as Batch
 from elegans.tasks.boolean import Conjunction as Conjunction
 from elegans.tasks.boolean import DisjointParity as DisjointParity
@@ -7,6 +8,7 @@ from elegans.tasks.boolean import Disjunction as Disjunction
 from elegans.tasks.boolean import Junta as Junta
 from elegans.tasks.boolean import Parity as Parity
 from elegans.tasks.boolean import SparseMajority as SparseMajority
+from elegans.tasks.groups import GroupOperation as GroupOperation
 from elegans.tasks.markov.chains import MarkovChains as MarkovChains
 from elegans.tasks.markov.chains import NGrams as NGrams
 from elegans.tasks.markov.priors import Dirichlet as Dirichlet

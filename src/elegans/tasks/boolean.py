@@ -44,9 +44,9 @@ class BooleanTask:
         return self.n
 
     @property
-    def classes(self) -> None:
-        """Labels are signs, predicted by one real number."""
-        return None
+    def labels(self) -> str:
+        """Signs, predicted by one real number."""
+        return "sign"
 
     @property
     def relevant(self) -> tuple[int, ...]:

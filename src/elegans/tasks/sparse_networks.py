@@ -58,9 +58,9 @@ class SparseNetwork:
         return self.n
 
     @property
-    def classes(self) -> None:
-        """Labels are numbers."""
-        return None
+    def labels(self) -> str:
+        """Real numbers."""
+        return "real"
 
     def teacher(self) -> Layers:
         """The parameters of the network that labels, an MLP of width `s`."""
@@ -138,9 +138,9 @@ class LiftedParity:
         return self.m**2
 
     @property
-    def classes(self) -> None:
-        """Labels are signs, predicted by one real number."""
-        return None
+    def labels(self) -> str:
+        """Signs, predicted by one real number."""
+        return "sign"
 
     def label(self, x: Float[Array, "*batch square"]) -> Float[Array, "*batch"]:
         """The parity of the relevant bits, which are on the diagonal."""
@@ -199,9 +199,9 @@ class LearningWithRounding:
         return r**2 if self.lifted else r
 
     @property
-    def classes(self) -> None:
-        """Labels are numbers, 0 to p - 1."""
-        return None
+    def labels(self) -> str:
+        """Real numbers, 0 to p - 1."""
+        return "real"
 
     @property
     def secret(self) -> tuple[int, ...]:

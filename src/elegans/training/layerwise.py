@@ -8,6 +8,7 @@ constants are functions in `elegans.theory`; the recipe takes them as numbers.
 """
 
 from elegans.fields import Number
+from elegans.training.losses import Loss
 from elegans.training.recipe import Group, Training
 
 
@@ -20,7 +21,7 @@ def layerwise(
     second_rate: Number = 0.0,
     second_decay: Number = 0.0,
     steps: int = 1,
-    loss: str = "hinge",
+    loss: str | Loss = "hinge",
 ) -> Training:
     r"""Full-batch descent: step 0 on the hidden weights alone, all others on the output layer.
 

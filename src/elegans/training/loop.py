@@ -22,9 +22,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from elegans.fields import Count
+from elegans.fields import Count, Structure
 from elegans.keys import Keys, keys_of
-from elegans.protocols import Probe, Structure, path_name
+from elegans.protocols import Probe, path_name
 from elegans.runs import Run
 from elegans.training import program
 from elegans.training.program import Observation, Rows, State, Sums

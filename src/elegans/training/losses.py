@@ -4,70 +4,154 @@ A prediction is a real number $f$ with a label $y = \pm 1$, or a vector of logit
 position, for sequences) with the number of the right class. The square loss is $(y - f)^2$, no
 half, as in the thesis (B.4.1) and in PyTorch; the correlation loss is $-yf$ (section 3.3 of the
 thesis prints it without its sign, see docs/errata.md).
+
+A loss is a configuration that is called with a prediction and a label; a recipe takes one, or the
+name of one of these, and one of your own class likewise. Its `labels` are the kinds of labels that
+it is for, any if it does not say.
 """
 
-from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Num
 
+from elegans import checks
+from elegans.descriptions import LABELS, describe
+from elegans.fields import Number, configuration
+
 FEW = 32  # states of a sequence, up to which a sum over all of them beats looking one up
-Loss = Callable[[Float[Array, "..."], Num[Array, "..."]], Float[Array, ""]]
 
 
-def hinge(f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+@runtime_checkable
+class Loss(Protocol):
+    """A number to be small, from one prediction and its label."""
+
+    def __call__(self, f: Float[Array, "..."], y: Num[Array, "..."]) -> Float[Array, ""]:
+        """The loss of one prediction."""
+
+
+Prediction = Float[Array, "..."]
+Label = Num[Array, "..."]
+
+
+@configuration
+class Hinge:
     r"""$\max(0, 1 - yf)$."""
-    return jax.nn.relu(1 - y * f)
+
+    labels = ("sign",)
+
+    def __call__(self, f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        return jax.nn.relu(1 - y * f)
 
 
-def square(f: Float[Array, "..."], y: Num[Array, "..."]) -> Float[Array, ""]:
+@configuration
+class Square:
     r"""$(y - f)^2$; summed over classes against the one-hot label where $f$ is a vector."""
-    target = y if is_sign(f, y) else jax.nn.one_hot(y, f.shape[-1])
-    return jnp.sum((target - f) ** 2)
+
+    labels = LABELS
+
+    def __call__(self, f: Prediction, y: Label) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        target = y if is_sign(f, y) else jax.nn.one_hot(y, f.shape[-1])
+        return jnp.sum((target - f) ** 2)
 
 
-def logistic(f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+@configuration
+class Logistic:
     r"""$\log(1 + e^{-yf})$."""
-    return jax.nn.softplus(-y * f)
+
+    labels = ("sign",)
+
+    def __call__(self, f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        return jax.nn.softplus(-y * f)
 
 
-def correlation(f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+@configuration
+class Correlation:
     """$-yf$."""
-    return -y * f
+
+    labels = ("sign",)
+
+    def __call__(self, f: Float[Array, ""], y: Num[Array, ""]) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        return -y * f
 
 
-def cross_entropy(f: Float[Array, "..."], y: Num[Array, "..."]) -> Float[Array, ""]:
+@configuration
+class CrossEntropy:
     r"""$-\log \operatorname{softmax}(f)_y$, averaged over positions.
 
     Where $f$ is one number it is the log odds of the label $+1$, and this is the logistic loss.
     """
-    if is_sign(f, y):
-        return logistic(f, y)
-    if f.ndim == 2 and f.shape[1] <= FEW:  # classes first, and no gather: a tenth of a step
-        logits = f.T
-        right = jnp.sum(jax.nn.one_hot(y, f.shape[1], axis=0) * logits, axis=0)
-        return jnp.mean(jax.nn.logsumexp(logits, axis=0) - right)
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(f, y))
+
+    labels = ("sign", "class")
+
+    def __call__(self, f: Prediction, y: Label) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        if is_sign(f, y):
+            return Logistic()(f, y)
+        if f.ndim == 2 and f.shape[1] <= FEW:  # classes first, and no gather: a tenth of a step
+            logits = f.T
+            right = jnp.sum(jax.nn.one_hot(y, f.shape[1], axis=0) * logits, axis=0)
+            return jnp.mean(jax.nn.logsumexp(logits, axis=0) - right)
+        return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(f, y))
 
 
-def margin(f: Float[Array, "*length classes"], y: Num[Array, "*length"]) -> Float[Array, ""]:
-    r"""$\frac1k \sum_{i \ne y} \max(0, 1 + f_i - f_y)$, averaged over positions (thesis, 8.7)."""
-    is_right = jax.nn.one_hot(y, f.shape[-1])
-    right = jnp.sum(is_right * f, axis=-1, keepdims=True)
-    return jnp.mean((1 - is_right) * jax.nn.relu(1 + f - right))
+@configuration
+class Margin:
+    r"""$\frac1k \sum_{i \ne y} \max(0, \Delta + f_i - f_y)$, averaged over positions (thesis, 8.7).
+
+    $\Delta$ is the `margin`, which is 1 in the document.
+    """
+
+    margin: Number = 1.0
+    labels = ("class",)
+
+    def __call__(
+        self, f: Float[Array, "*length classes"], y: Num[Array, "*length"]
+    ) -> Float[Array, ""]:
+        """The loss of one prediction."""
+        is_right = jax.nn.one_hot(y, f.shape[-1])
+        right = jnp.sum(is_right * f, axis=-1, keepdims=True)
+        return jnp.mean((1 - is_right) * jax.nn.relu(self.margin + f - right))
 
 
 LOSSES: dict[str, Loss] = {
-    "hinge": hinge,
-    "square": square,
-    "logistic": logistic,
-    "cross-entropy": cross_entropy,
-    "correlation": correlation,
-    "margin": margin,
+    "hinge": Hinge(),
+    "square": Square(),
+    "logistic": Logistic(),
+    "cross-entropy": CrossEntropy(),
+    "correlation": Correlation(),
+    "margin": Margin(),
 }
-SIGN_LOSSES = ("hinge", "logistic", "correlation")
+SUGGESTED = {"sign": "hinge", "class": "cross-entropy", "real": "square"}
+NAMES = {"sign": "labels of +-1", "class": "classes", "real": "real numbers"}
+
+
+def loss_of(loss: str | Loss) -> Loss:
+    """The loss that a name stands for; anything else is one itself."""
+    return LOSSES[loss] if isinstance(loss, str) else loss
+
+
+def check_labels(loss: str | Loss, task: Any) -> None:
+    """Refuses a task whose labels are not those that a loss is for."""
+    known = describe(task)
+    wanted = getattr(loss_of(loss), "labels", LABELS)
+    if known.labels in wanted:
+        return
+    name = loss if isinstance(loss, str) else checks.shown(loss)
+    has = f"{known.classes} classes" if known.labels == "class" else NAMES[known.labels]
+    way_out = f"Use {SUGGESTED[known.labels]!r}."
+    if known.is_zero_one and "sign" in wanted:
+        has, way_out = "labels of 0 and 1", "Return 2 * y - 1."
+    raise ValueError(
+        f"Experiment: the {name} loss is for {' or '.join(NAMES[kind] for kind in wanted)}, and "
+        f"{checks.shown(task)} has {has}. {way_out}"
+    )
 
 
 def error(f: Float[Array, "..."], y: Num[Array, "..."]) -> Float[Array, ""]:

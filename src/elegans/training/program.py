@@ -17,10 +17,10 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
-from elegans import protocols
-from elegans.fields import Count, is_off
+from elegans import fields
+from elegans.fields import Count, Structure, is_off
 from elegans.keys import Keys
-from elegans.protocols import Probe, Structure, View
+from elegans.protocols import Probe, View
 from elegans.training import losses, optimizers
 from elegans.training import source as data
 from elegans.training.recipe import Training
@@ -67,12 +67,12 @@ def split(task: Any, model: Any, training: Training) -> tuple[Structure, tuple[A
     A model whose predictions do not depend on all its fields names what they depend on its `body`,
     so that networks that only start differently share a program.
     """
-    return protocols.split((task, getattr(model, "body", model), training), is_off)
+    return fields.split((task, getattr(model, "body", model), training), is_off)
 
 
 def join(structure: Structure, numbers: tuple[Any, ...]) -> tuple[Any, Any, Training]:
     """The task, model and recipe that `split` took apart."""
-    return protocols.join(structure, numbers)
+    return fields.join(structure, numbers)
 
 
 def compile_count() -> int:
@@ -106,7 +106,7 @@ def start(
     if initial is not None:
         return _start_at(structure, numbers, initial)
     # Zeros are traced here: an init's seed 0 is a number like any other.
-    skeleton, free = protocols.split(model, lambda leaf: False)
+    skeleton, free = fields.split(model, lambda leaf: False)
     return _start(structure, skeleton, numbers, free, keys)
 
 
@@ -119,7 +119,7 @@ def _start(
     keys: Keys,
 ) -> State:
     task, _, training = join(structure, numbers)
-    params = protocols.join(model, model_numbers).init_params(keys.init, task)
+    params = fields.join(model, model_numbers).init_params(keys.init, task)
     return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
 
 
@@ -244,7 +244,7 @@ def sums(
     The set is the one under a key or, of a stored table, the training set or the test set.
     """
     chosen, count = rows
-    loss = losses.LOSSES[training.loss]
+    loss = losses.loss_of(training.loss)
     some = (
         partial(data.taken, table, is_test=chosen)
         if data.is_stored(task)
@@ -291,7 +291,7 @@ def mean_gradient(
     noise: PRNGKeyArray | None = None,
 ) -> PyTree:
     """The gradient of the mean loss over a batch, in blocks if the batch is large."""
-    loss = losses.LOSSES[training.loss]
+    loss = losses.loss_of(training.loss)
     x, y = batch[:2]
     size = jax.tree.leaves(batch)[0].shape[0]
     batch = (y, x) if noise is None else (y, x, jr.split(noise, size))

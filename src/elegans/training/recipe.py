@@ -17,7 +17,7 @@ import jax
 from elegans import checks
 from elegans.fields import Count, Number, configuration
 from elegans.protocols import matches, param_shapes, path_name
-from elegans.training.losses import LOSSES, SIGN_LOSSES
+from elegans.training.losses import LOSSES, Loss, check_labels
 
 OPTIMIZERS = ("sgd", "adam", "adamw")
 DECAYS = ("coupled", "shrink")
@@ -78,7 +78,7 @@ class Training:
         stop: When a run has succeeded; None trains for all `steps`.
     """
 
-    loss: str = "hinge"
+    loss: str | Loss = "hinge"
     optimizer: str = "sgd"
     learning_rate: Number = 0.1
     weight_decay: Number = 0.0
@@ -95,7 +95,7 @@ class Training:
     stop: Stop | None = None
 
     def __post_init__(self) -> None:
-        checks.choice(self, "loss", self.loss, LOSSES)
+        checks.choice_or_own(self, "loss", self.loss, LOSSES)
         checks.choice(self, "optimizer", self.optimizer, OPTIMIZERS)
         checks.choice(self, "decay", self.decay, DECAYS)
         checks.choice(self, "schedule", self.schedule, SCHEDULES)
@@ -120,17 +120,7 @@ class Training:
 
     def check(self, task: Any, model: Any) -> None:
         """Refuses a task or a model that this recipe does not fit."""
-        classes = getattr(task, "classes", None)
-        if self.loss in SIGN_LOSSES and classes is not None:
-            raise ValueError(
-                f"Experiment: the {self.loss} loss is for labels of +-1, and "
-                f"{checks.shown(task)} has {classes} classes. Use 'cross-entropy'."
-            )
-        if self.loss == "margin" and classes is None:
-            raise ValueError(
-                f"Experiment: the margin loss is for classes, and {checks.shown(task)} has "
-                "labels of +-1. Use 'hinge'."
-            )
+        check_labels(self.loss, task)
         if hasattr(task, "stored") and self.samples is not None:
             rows = task.sizes[0]
             if int(self.samples) > rows:

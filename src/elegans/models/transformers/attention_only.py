@@ -20,6 +20,7 @@ import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
+from elegans.descriptions import token_sizes
 from elegans.fields import Number, configuration, is_off
 from elegans.models.transformers.kernels import Mixed, feature_attention, token_attention
 from elegans.protocols import Init, check_init
@@ -97,11 +98,7 @@ class AttentionOnly:
 
     def check(self, task: Any) -> None:
         """Refuses a task that has no sequences of tokens."""
-        if not hasattr(task, "states") or not hasattr(task, "length"):
-            raise ValueError(
-                f"{checks.shown(self)}: a transformer reads tokens, and {checks.shown(task)} has "
-                "none. Use tasks.MarkovChains or tasks.NGrams."
-            )
+        token_sizes(self, task)
         check_init(self, task)
 
     @property
@@ -123,16 +120,17 @@ class AttentionOnly:
         def normal(*shape: int) -> Float[Array, "..."]:
             return self.scale * (1 / math.sqrt(self.dim)) * jr.normal(next(keys), shape)
 
+        states, length = token_sizes(self, task)
         d, is_relative = self.dim, self.position == "relative"
         return Transformer(
-            embedding=normal(task.states, d),
-            position=None if is_relative else normal(task.length, d),
+            embedding=normal(states, d),
+            position=None if is_relative else normal(length, d),
             layers=tuple(
                 Attention(
                     normal(d, d),
                     normal(d, d),
                     normal(d, d),
-                    normal(task.length, d) if is_relative else None,
+                    normal(length, d) if is_relative else None,
                 )
                 for _ in range(self.layers)
             ),
@@ -140,7 +138,7 @@ class AttentionOnly:
                 Hidden(normal(d, 4 * d), jnp.zeros(4 * d), normal(4 * d, d) / 2)
                 for _ in range(self.layers if self.mlp else 0)
             ),
-            readout=normal(d, task.states),
+            readout=normal(d, states),
         )
 
     def apply(

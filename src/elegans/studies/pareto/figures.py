@@ -80,7 +80,9 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
-    axes.set(ylabel="median steps to success", title="Close to the edge, fewer examples take longer")
+    axes.set(
+        ylabel="median steps to success", title="Close to the edge, fewer examples take longer"
+    )
     look.plain_ticks(axes)
 
 

@@ -93,9 +93,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     points = [
         (
             {"n": n, "k": k, "init": name, "width": width, "samples": samples},
-            Experiment(
-                Parity(n, k), MLP(width=width, init=init), settings.training(samples)
-            ),
+            Experiment(Parity(n, k), MLP(width=width, init=init), settings.training(samples)),
         )
         for n, k in settings.tasks
         for name, init in INITS.items()
@@ -221,8 +219,17 @@ STUDY = Study(
     figures="elegans.studies.pareto.figures:frontier",
     charts="elegans.studies.pareto.figures:frontier_chart",
     shown=("rates",),
-    formats={"rates": ".0%", "rate": ".0%", "low": ".0%", "high": ".0%", "test_error": ".1%",
-             "train_error": ".1%", "median_steps": ",.0f", "steps": ",", "samples": ","},
+    formats={
+        "rates": ".0%",
+        "rate": ".0%",
+        "low": ".0%",
+        "high": ".0%",
+        "test_error": ".1%",
+        "train_error": ".1%",
+        "median_steps": ",.0f",
+        "steps": ",",
+        "samples": ",",
+    },
     captions={
         "figure": (
             "Each row of panels is a task and an init. First panel: the percentage of runs that "

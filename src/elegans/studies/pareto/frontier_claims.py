@@ -47,7 +47,7 @@ def wider_needs_fewer_samples(tables: Tables) -> Claim:
         text="The widest network learns from fewer examples than the narrowest",
         source=f"{SOURCE} (1)",
         measured=(
-            f"the least m from which a seed's run learns is smaller at the largest width in "
+            "the least m from which a seed's run learns is smaller at the largest width in "
             + "; ".join(f"{details[name]} for the {name}" for name in details)
             + f"; at worst {interval:.0%} of seeds"
         ),
@@ -140,8 +140,9 @@ def fewer_samples_take_longer(tables: Tables) -> Claim:
     )
     if not len(pairs):
         measured = "no width learns from two values of m in at least half of its runs"
-        return Claim(text=text, source=f"{SOURCE} (4)", measured=measured, against=against,
-                     holds=False)
+        return Claim(
+            text=text, source=f"{SOURCE} (4)", measured=measured, against=against, holds=False
+        )
     interval = bootstrap_clustered(pairs, lambda part: (part["edge"] > part["largest"]).mean())
     ratio = (pairs["edge"] / pairs["largest"]).median()
     return Claim(

@@ -8,8 +8,8 @@ import itertools
 import pandas as pd
 from scipy.stats import wilcoxon
 
-from elegans.studies.unported import Claim
 from elegans.studies.tables.baselines import FOREST
+from elegans.studies.unported import Claim
 
 PART = ["dataset", "fraction", "start", "depth", "weight_decay"]
 SMALL = (0.1, 0.01)  # fractions at which the sparse start is said to help most

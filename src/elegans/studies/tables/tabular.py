@@ -24,10 +24,10 @@ import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import MLP, inits
-from elegans.studies.unported import Result, Scale, Study
 from elegans.studies.tables import baselines as tabular_baselines
 from elegans.studies.tables import claims as tabular_claims
 from elegans.studies.tables.tables import MLP_NAME, SETTING, best_of, cells, summary
+from elegans.studies.unported import Result, Scale, Study
 from elegans.sweeps.executors import usable_cores
 from elegans.sweeps.sweep import Cell, Sweep
 from elegans.tasks.tables import openml

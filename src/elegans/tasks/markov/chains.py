@@ -47,6 +47,11 @@ class SequenceTask:
     length: int
 
     @property
+    def labels(self) -> str:
+        """Each label is one of the states."""
+        return "class"
+
+    @property
     def classes(self) -> int:
         """A label is a token."""
         return self.states

@@ -111,9 +111,9 @@ class Tabular:
         return self.features
 
     @property
-    def classes(self) -> None:
-        """Labels are signs, predicted by one real number."""
-        return None
+    def labels(self) -> str:
+        """Signs, predicted by one real number."""
+        return "sign"
 
     @property
     def sizes(self) -> Sizes:
