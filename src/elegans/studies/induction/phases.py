@@ -95,13 +95,16 @@ def curves(runs: Runs, strategies: Sequence[str] = STRATEGIES) -> pd.DataFrame:
     """One row per evaluation: KL from each strategy, the nearest, and losses beside theirs.
 
     `loss` is the network's KL from the truth at the last position, `above_<strategy>` how far that
-    is above the strategy's on the same sequences, both with "_mean" averaged over positions.
+    is above the strategy's on the same sequences ("_error" is its standard error), and
+    `above_<strategy>_mean` the same averaged over positions.
     """
 
     def of(run: Run) -> pd.DataFrame:
         probes, batch = run.probes, run.experiment.training.batch
         distances = {name: probes[f"divergences.{name}_at_end"] for name in strategies}
         losses = {"loss": probes[f"losses.{OWN}.model"]}
+        losses |= {f"above_{name}_error": probes[f"losses.{OWN}.{name}_error"]
+                   for name in strategies}
         for end in ("", "_mean"):
             ours = probes[f"losses.{OWN}.model{end}"]
             losses |= {
