@@ -2,13 +2,14 @@
 
 A message names the object with the values that it was given, the field, and what would be right.
 Numbers may be tracers, because JAX rebuilds configurations inside `jit`; those were checked when
-the configuration was first built, so anything that is no plain number passes here.
+the configuration was first built, so anything that is not a plain number passes here.
 """
 
 import dataclasses
+import difflib
 import math
 import numbers
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
@@ -29,7 +30,7 @@ def shown(owner: object) -> str:
 def whole(
     owner: object, field: str, value: object, *, low: int, high: int | None = None, what: str
 ) -> None:
-    """Refuses a static count that is no integer in `low..high`."""
+    """Refuses a static count that is not an integer in `low..high`."""
     limit = f"in {low}..{high}" if high is not None else f"{low} or more"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(
@@ -87,6 +88,12 @@ def choice_or_own(owner: object, field: str, value: object, options: Collection[
         )
     if isinstance(value, str):
         choice(owner, field, value, options)
+
+
+def nearest(name: object, known: Iterable[object]) -> str:
+    """The end of a sentence: what the user may have meant, or a full stop."""
+    close = difflib.get_close_matches(str(name), [str(other) for other in known], n=1)
+    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:

@@ -16,7 +16,9 @@ import numpy as np
 import pandas as pd
 
 Key = tuple[str, int]  # what a run is stored under: the hash of its experiment, and its seed
-Arrays = Mapping[str, Mapping[str, np.ndarray]]  # by kind: "history", "probes", "params", "table"
+# Columns by kind: "history", "probes", "params", "table". Not `Mapping[str, Mapping[...]]`: a check
+# of types at run time would look inside, and so read the arrays of a stored run.
+Arrays = Mapping[Any, Any]
 STATUSES = ("done", "diverged", "failed", "damaged")
 
 
@@ -40,7 +42,8 @@ class Metrics:
     seconds: float | None = None
 
 
-METRICS = tuple(metric.name for metric in dataclasses.fields(Metrics))
+KINDS = {metric.name: str(metric.type).split(" ")[0] for metric in dataclasses.fields(Metrics)}
+METRICS = tuple(KINDS)  # KINDS has the type of each: "bool", "int" or "float"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -193,12 +196,11 @@ def typed(rows: pd.DataFrame) -> pd.DataFrame:
     A run without a stop rule, or that failed, has neither succeeded nor not: that is missing. NaN
     and missing are the same to a database, and so they are here.
     """
-    for metric in dataclasses.fields(Metrics):
-        if metric.name not in rows:
-            continue
-        kind = str(metric.type).split(" ")[0]
-        values: Any = rows[metric.name]
-        column = values.astype("boolean" if kind == "bool" else float)
-        is_whole = kind != "float" and not column.isna().any()
-        rows = rows.assign(**{metric.name: column.astype(kind) if is_whole else column})
-    return rows
+    columns = {}
+    for name, kind in KINDS.items():
+        if name in rows:
+            values: Any = rows[name]
+            column = values.astype("boolean" if kind == "bool" else float)
+            is_whole = kind != "float" and not column.isna().any()
+            columns[name] = column.astype(kind) if is_whole else column
+    return rows.assign(**columns)

@@ -76,7 +76,7 @@ def test_an_experiment_file_is_trained_with_the_options_on_top(tmp_path, capsys)
     "arguments, message",
     [
         (["--task", "Parity(n=3, k=5)"], "k counts relevant bits, so it is in 1..3; got 5"),
-        (["--task", "Parity(n=8"], "is no configuration"),
+        (["--task", "Parity(n=8"], "is not a configuration"),
         (["--task", "Partiy(n=8, k=2)"], "did you mean 'Parity'?"),
         (["--model", "MLP(widht=8)"], "MLP has no field 'widht'; did you mean 'width'?"),
         (["--model", "MLP()"], "width"),

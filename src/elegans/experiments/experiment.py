@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from elegans import protocols
+from elegans.checks import nearest
 from elegans.experiments import plain
 from elegans.training.recipe import Training
 
@@ -41,7 +42,7 @@ class Experiment:
         for name in parts:
             if name not in PARTS:
                 raise ValueError(
-                    f"An experiment has no part {name!r}{plain.nearest(name, PARTS)} "
+                    f"An experiment has no part {name!r}{nearest(name, PARTS)} "
                     f"It has {', '.join(PARTS)}."
                 )
         missing = [name for name in PARTS if name not in parts]
@@ -88,7 +89,7 @@ def _rebuilt(config: Any, changes: dict[str, Any], where: str) -> Any:
         known = [field.name for field in dataclasses.fields(config)]
         if name not in known:
             raise ValueError(
-                f"{type(config).__name__} has no field {name!r}{plain.nearest(name, known)} "
+                f"{type(config).__name__} has no field {name!r}{nearest(name, known)} "
                 f"It has {', '.join(known)}."
             )
         if rest:

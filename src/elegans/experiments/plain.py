@@ -8,7 +8,6 @@ changes nothing; hashes are made from it.
 """
 
 import dataclasses
-import difflib
 import hashlib
 import importlib
 import json
@@ -16,6 +15,7 @@ import numbers
 from functools import cache
 from typing import Any
 
+from elegans.checks import nearest
 from elegans.fingerprint import fingerprint, is_of_package
 
 ROOMS = (
@@ -156,12 +156,6 @@ def explicit(config: Any) -> dict[str, Any]:
 def plain_number(value: Any) -> Any:
     """A Python number for a NumPy one; anything else as it is."""
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-
-
-def nearest(name: str, known: Any) -> str:
-    """The end of a sentence: what the user may have meant, or a full stop."""
-    close = difflib.get_close_matches(str(name), list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
 
 
 def _is_implied(config: Any, name: str) -> bool:

@@ -31,9 +31,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from elegans.checks import nearest
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.plain import from_plain as config_from_plain
-from elegans.experiments.plain import nearest
 
 PARTS = ("seeds", "experiment", "over")
 

@@ -1,5 +1,9 @@
 """Learners that are not SGD, with the interface of scikit-learn."""
 
+from elegans.learners.conjunctions import ConjunctionElimination as ConjunctionElimination
+from elegans.learners.conjunctions import ConjunctionSearch as ConjunctionSearch
+from elegans.learners.conjunctions import consistent_conjunctions as consistent_conjunctions
+from elegans.learners.conjunctions import elimination_probability as elimination_probability
 from elegans.learners.elimination import GaussianElimination as GaussianElimination
 from elegans.learners.kushilevitz_mansour import KushilevitzMansour as KushilevitzMansour
 from elegans.learners.kushilevitz_mansour import large_coefficients as large_coefficients

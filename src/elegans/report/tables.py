@@ -64,7 +64,10 @@ def to_csv(table: pd.DataFrame) -> str:
     """The table as CSV, exact together with its `kinds`."""
     cells = [[_written(value) for value in table[column].tolist()] for column in table]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # A lone carriage return ends a row for readers, and is quoted only if everything is.
+    has_return = any("\r" in cell for column in cells for cell in column)
+    quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
     writer.writerow(table.columns)
     writer.writerows(zip(*cells, strict=True))
     return text.getvalue()

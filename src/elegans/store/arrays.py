@@ -1,37 +1,117 @@
-"""Arrays as bytes: one `npy` file of named columns, compressed, never a pickle.
+"""Arrays as bytes: named columns of numbers, booleans and text, compressed, never a pickle.
 
-All arrays of a run have an evaluation as their leading axis, so they are the fields of one
-structured array, and that is a single `npy` file that any NumPy reads back without running code.
-zlib ends with a checksum, so bytes that were damaged do not come back as numbers.
+A blob is zlib's compression of a line of JSON, `[[name, dtype, shape, has_missing], ...]`, and of
+the bytes of the arrays in that order. Shapes are free, so that curves, weights and tables are
+written alike, and reading one back runs nothing: only the dtypes in `KINDS` are built. Text is of
+fixed width (`"<U5"`); where some of it is missing, one byte per value follows that says which.
 """
 
-import io
+import json
+import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+KINDS = "biufcU"  # booleans, integers, real and complex numbers, text
 LEVEL = 6  # level 9 takes three times as long for one percent
+MAX_BYTES = 2**30  # of a blob once decompressed: a gigabyte
 
 
 def pack(columns: Mapping[str, np.ndarray]) -> bytes:
-    """The columns, which share their leading axis, as a compressed `npy` file."""
-    arrays = {name: np.asarray(column) for name, column in columns.items()}
-    rows = {len(array) for array in arrays.values()}
-    if len(rows) > 1:
-        shapes = {name: array.shape for name, array in arrays.items()}
-        raise ValueError(f"Columns share their leading axis; got {shapes}.")
-    table = np.empty(
-        rows.pop() if rows else 0, [(n, a.dtype, a.shape[1:]) for n, a in arrays.items()]
-    )
-    for name, array in arrays.items():
-        table[name] = array
-    file = io.BytesIO()
-    np.save(file, table, allow_pickle=False)
-    return zlib.compress(file.getvalue(), LEVEL)
+    """The columns as one blob; text may be an array of objects, and missing (None or NaN) there."""
+    header, parts = [], []
+    for name, column in columns.items():
+        array, missing = np.asarray(column), None
+        if array.dtype == object:  # as pandas hands text over
+            array, missing = _text(name, array)
+        if array.dtype.kind not in KINDS:
+            raise ValueError(
+                f"Column {name!r} has dtype {array.dtype}; numbers, booleans and text are stored."
+            )
+        header.append([name, array.dtype.str, array.shape, missing is not None])
+        parts += [array.tobytes()] + ([] if missing is None else [missing.tobytes()])
+    body = b"".join([json.dumps(header).encode(), b"\n", *parts])
+    if len(body) > MAX_BYTES:
+        raise ValueError(f"Columns of {len(body):,} bytes; a blob has {MAX_BYTES:,} at most.")
+    return zlib.compress(body, LEVEL)
 
 
 def unpack(blob: bytes) -> dict[str, np.ndarray]:
-    """The columns that `pack` wrote."""
-    table = np.load(io.BytesIO(zlib.decompress(blob)), allow_pickle=False)
-    return {name: np.ascontiguousarray(table[name]) for name in table.dtype.names or ()}
+    """The columns that `pack` wrote; text with missing values as objects, None where missing.
+
+    Raises:
+        ValueError: The bytes are not of that form, or decompress beyond `MAX_BYTES`.
+    """
+    inflater = zlib.decompressobj()
+    try:
+        body = inflater.decompress(blob, MAX_BYTES)
+        if inflater.unconsumed_tail:
+            raise ValueError(f"The blob decompresses to more than {MAX_BYTES:,} bytes.")
+        if not inflater.eof:
+            raise ValueError("The blob is cut short.")
+        end = body.index(b"\n") + 1
+        columns = {}
+        for name, dtype, shape, has_missing in json.loads(body[:end]):
+            columns[name], end = _read(body, end, np.dtype(dtype), tuple(shape))
+            if has_missing:
+                missing, end = _read(body, end, np.dtype(bool), tuple(shape))
+                columns[name] = columns[name].astype(object)
+                columns[name][missing] = None
+    except (zlib.error, TypeError, IndexError, RecursionError) as error:
+        raise ValueError(f"The blob is not one of columns: {error}.") from error
+    return columns
+
+
+class Lazy(Mapping[Any, Any]):
+    """Columns by kind, each kind read when it is first asked for."""
+
+    def __init__(
+        self,
+        kinds: Callable[[], Collection[str]],
+        read: Callable[[str], dict[str, np.ndarray]],
+    ) -> None:
+        self._kinds, self._read = kinds, read
+        self._columns: dict[str, dict[str, np.ndarray]] = {}
+
+    def __getitem__(self, kind: str) -> dict[str, np.ndarray]:
+        if kind not in self._columns:
+            if kind not in self._kinds():
+                raise KeyError(kind)
+            self._columns[kind] = self._read(kind)
+        return self._columns[kind]
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._kinds()  # without reading it
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds())
+
+    def __len__(self) -> int:
+        return len(self._kinds())
+
+
+def same(one: Mapping[str, np.ndarray], two: Mapping[str, np.ndarray]) -> bool:
+    """Whether columns are equal bit for bit, names, dtypes and shapes included."""
+    return pack(one) == pack(two)
+
+
+def _text(name: str, array: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+    """An array of text objects as one of fixed width, and where it is missing."""
+    missing = pd.isna(array)
+    values = np.where(missing, "", array)
+    if not all(isinstance(value, str) for value in values.flat):
+        raise ValueError(f"Column {name!r} holds objects; numbers, booleans and text are stored.")
+    return values.astype(str), missing if missing.any() else None
+
+
+def _read(body: bytes, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> tuple:
+    """An array out of `body`, and where the next one starts."""
+    if dtype.kind not in KINDS or dtype.itemsize == 0 or any(size < 0 for size in shape):
+        raise ValueError(f"A blob names an array of dtype {dtype} and shape {shape}.")
+    end = start + math.prod(shape) * dtype.itemsize
+    if end > len(body):
+        raise ValueError(f"A blob of {len(body)} bytes names an array that ends at {end}.")
+    return np.frombuffer(body[start:end], dtype).reshape(shape).copy(), end

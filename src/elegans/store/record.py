@@ -1,95 +1,65 @@
-"""The record of a run as plain data: what a worker sends back and what a store keeps.
+r"""A run as a message, which workers send, and as a row of a store, with its checksum.
 
-A record is numbers, text and two blobs, so it crosses to another process or machine as JSON and
-goes into a database column by column. A run that raised has a record too: its status is "failed",
-its metrics are missing, and the traceback says why.
+Both are plain data: numbers, text and packed arrays. The checksum of a row is a sum over columns,
+
+$$\sum_c \mathrm{mix}(\mathrm{bits}(x_c) \oplus \mathrm{salt}_c) \mod 2^{64},$$
+
+where `mix` is a bijection, so that a change of one column always shows, and one of several does
+but for a chance of $2^{-64}$. It is computed a column at a time, for all rows at once. A missing
+value adds nothing, so that a store can be given a further column. Not a number is the text "nan"
+in the database, which would otherwise make it a missing value.
 """
 
 import base64
+import dataclasses
 import importlib.metadata
 import json
 import platform
 import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
-from jaxtyping import PyTree
 
-from elegans.runs import Run
-from elegans.store.arrays import pack
-from elegans.training.optimizers import path_name
+from elegans.runs import KINDS, METRICS, Run
+from elegans.store.arrays import pack, unpack
 
-LIBRARIES = ("elegans", "jax", "jaxlib", "numpy", "optax")
-BLOBS = ("history", "probes")
+LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
+INTEGERS = ("id", "experiment", "seed", "arrays")
+REALS = (*METRICS, "finished")
+TEXTS = ("status", "traceback", "host", "versions")
+VALUES = ("seed", *REALS, *TEXTS)  # what is the run's own
+COLUMNS = (*INTEGERS, *REALS, *TEXTS, "checksum")
+Row = tuple[Any, ...]  # the values of COLUMNS, text as bytes
+EMPTY: list[Row] = [()] * len(COLUMNS)
+TO_PYTHON: dict[str, Callable[[Any], Any]] = {
+    "seed": int,
+    **{name: {"bool": bool, "int": int}.get(kind, float) for name, kind in KINDS.items()},
+    "finished": float,
+    **dict.fromkeys(TEXTS, bytes.decode),
+}
 
 
-class Record(NamedTuple):
-    """One finished run; `experiment` is the hash of its experiment.
+def to_message(run: Run) -> dict[str, Any]:
+    """A run as JSON can hold it, without its experiment."""
+    fields = [field.name for field in dataclasses.fields(run)]
+    plain = {
+        name: _plain(getattr(run, name)) for name in fields if name not in ("source", "arrays")
+    }
+    arrays = {
+        kind: base64.b64encode(pack(columns)).decode("ascii")
+        for kind, columns in run.arrays.items()
+    }
+    return {**plain, "arrays": arrays}
 
-    Attributes:
-        status: "done", "diverged" or "failed".
-        success: Whether the stop rule was met; None if there was none, or the run failed.
-        history: The curves, as `blobs.pack` writes them; None if the run failed.
-        probes: What the probes saw, likewise; None if there were none.
-        probed: The names of the probes, in alphabetical order, with commas between them.
-        traceback: Why a run failed, as text.
-        finished: When, in seconds since 1970.
-    """
 
-    experiment: str
-    seed: int
-    status: str
-    success: bool | None = None
-    steps: int | None = None
-    test_error: float | None = None
-    test_loss: float | None = None
-    train_error: float | None = None
-    train_loss: float | None = None
-    seconds: float | None = None
-    history: bytes | None = None
-    probes: bytes | None = None
-    probed: str = ""
-    traceback: str | None = None
-    host: str = ""
-    versions: str = ""
-    finished: float = 0.0
-
-    @classmethod
-    def of(cls, experiment: str, seed: int, outcome: Run) -> "Record":
-        """The record of an outcome of the engine, made here and now."""
-        same = ("status", "success", "steps", "test_error", "test_loss", "train_error",
-                "train_loss", "seconds")  # fmt: skip
-        seen = {name: part for name, part in outcome.probes.items() if name != "step"}
-        return cls(
-            experiment,
-            seed,
-            **{name: getattr(outcome, name) for name in same},
-            history=pack(dict(outcome.arrays["history"])),
-            probes=pack(seen) if seen else None,
-            probed=",".join(sorted({name.split(".")[0] for name in seen})),
-            **here_and_now(),
-        )
-
-    @classmethod
-    def of_failure(cls, experiment: str, seed: int, traceback: str) -> "Record":
-        """The record of a run that raised."""
-        return cls(experiment, seed, "failed", traceback=traceback, **here_and_now())
-
-    def to_plain(self) -> dict[str, Any]:
-        """The record as JSON can hold it."""
-        fields = self._asdict()
-        for name in BLOBS:
-            if fields[name] is not None:
-                fields[name] = base64.b64encode(fields[name]).decode("ascii")
-        return fields
-
-    @classmethod
-    def from_plain(cls, plain: dict[str, Any]) -> "Record":
-        """The record that `to_plain` wrote."""
-        blobs = {name: base64.b64decode(plain[name]) for name in BLOBS if plain[name] is not None}
-        return cls(**{**plain, **blobs})
+def from_message(plain: dict[str, Any], source: Any) -> Run:
+    """The run that `to_message` wrote, of the experiment (or its JSON) `source`."""
+    arrays = {kind: unpack(base64.b64decode(text)) for kind, text in plain["arrays"].items()}
+    return Run(**{**plain, "source": source, "arrays": arrays})
 
 
 def here_and_now() -> dict[str, Any]:
@@ -102,16 +72,128 @@ def versions() -> str:
     """The versions that a result may depend on, as JSON."""
     from elegans import __version__
 
-    found = {name: importlib.metadata.version(name) for name in LIBRARIES if name != "elegans"}
-    return json.dumps({"elegans": __version__, "python": platform.python_version(), **found})
+    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
 
 
-def leaves(tree: PyTree) -> dict[str, np.ndarray]:
-    """The arrays of a tree by their dotted paths."""
-    found, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {path_of(path): np.asarray(leaf) for path, leaf in found}
+def digest(*parts: str | int | bytes) -> int:
+    """A checksum of texts, numbers and bytes, in this order, as SQLite's signed integer."""
+    total = blake2b(digest_size=8)
+    for part in parts:
+        data = part if isinstance(part, bytes) else str(part).encode()
+        total.update(b"%d:" % len(data))
+        total.update(data)
+    return int.from_bytes(total.digest(), "little", signed=True)
 
 
-def path_of(path: Any) -> str:
-    """A dotted path: as `path_name`, with the keys of dictionaries bare."""
-    return ".".join(str(part.key) if hasattr(part, "key") else path_name((part,)) for part in path)
+def to_values(run: Run) -> dict[str, Any]:
+    """The columns of a run that are its own, as SQLite takes them."""
+    values = {name: _plain(getattr(run, name)) for name in VALUES}
+    if run.traceback is not None:  # may quote text that is no Unicode
+        values["traceback"] = run.traceback.encode(errors="replace").decode()
+    return {name: "nan" if value != value else value for name, value in values.items()}
+
+
+def from_row(row: Row, **rest: Any) -> Run:
+    """The run of a row that fits its checksum; `rest` is what the row does not have."""
+    values: dict[str, Any] = {
+        name: None if value is None else TO_PYTHON[name](value)
+        for name, value in zip(COLUMNS, row, strict=True)
+        if name in VALUES
+    }
+    return Run(**values, **rest)
+
+
+def decode(rows: Sequence[Row]) -> dict[str, np.ndarray]:
+    """Rows of `runs` as columns, and "sound": which rows fit their checksums.
+
+    The others have the status "damaged" and no numbers: none of theirs can be trusted.
+    """
+    columns, totals, is_valid = _columns(rows)
+    columns["sound"] = is_valid & (totals == columns["checksum"])
+    for name in (*REALS, *TEXTS):
+        columns[name][~columns["sound"]] = (
+            "damaged" if name == "status" else None if name in TEXTS else np.nan
+        )
+    return columns
+
+
+def checksum(row: Row) -> int:
+    """The checksum that fits the other columns of a row."""
+    return int(_columns([row])[1][0])
+
+
+def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+    """Rows as columns, the checksum of each row, and whether its values are of the right types."""
+    totals, is_valid = np.zeros(len(rows), np.uint64), np.ones(len(rows), bool)
+    columns = {}
+    for name, values in zip(COLUMNS, zip(*rows, strict=True) if rows else EMPTY, strict=True):
+        reading = _texts(values) if name in TEXTS else _numbers(values, name in REALS)
+        columns[name] = reading.values
+        is_valid &= reading.is_valid
+        if name != "checksum":
+            terms = _mixed(reading.bits ^ np.uint64(digest(name) % 2**64))
+            totals += np.where(reading.is_missing, np.uint64(0), terms)
+    return columns, totals.view(np.int64), is_valid
+
+
+class _Reading(NamedTuple):
+    """A column: its values, 64 bits of each, and which are missing, and as they may be."""
+
+    values: np.ndarray
+    bits: np.ndarray
+    is_missing: np.ndarray
+    is_valid: np.ndarray
+
+
+def _numbers(values: Sequence[Any], is_real: bool) -> _Reading:
+    dtype: Any = np.float64 if is_real else np.int64
+    is_valid = np.ones(len(values), bool)
+    try:
+        data = np.array(values, dtype)
+    except (TypeError, ValueError, OverflowError):  # a damaged row has something else there
+        is_valid = np.array([_is_number(value, dtype) for value in values], bool)
+        data = np.array([v if ok else 0 for v, ok in zip(values, is_valid, strict=True)], dtype)
+    is_missing = is_nan = np.isnan(data)
+    if is_nan.any():
+        is_missing = np.array([value is None for value in values], bool)
+        data[is_nan] = np.nan  # one of its many bit patterns
+    data = data + dtype(0)  # a negative zero, which the database does not know, becomes zero
+    return _Reading(data, data.view(np.uint64), is_missing, is_valid)
+
+
+def _is_number(value: Any, dtype: type) -> bool:
+    try:
+        np.array(value, dtype)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _texts(values: Sequence[Any]) -> _Reading:
+    texts, codes = {}, {}  # of the few that are different
+    for value in set(values):
+        with suppress(AttributeError, UnicodeDecodeError):
+            texts[value] = None if value is None else value.decode()
+            codes[value] = digest(value or b"")
+    data = np.empty(len(values), object)
+    data[:] = [texts.get(value) for value in values]
+    bits = np.fromiter((codes.get(value, 0) for value in values), np.int64, len(values))
+    is_valid = np.array([value in texts for value in values], bool)
+    is_missing = np.array([value is None for value in values], bool)
+    return _Reading(data, bits.view(np.uint64), is_missing, is_valid)
+
+
+def _mixed(bits: np.ndarray) -> np.ndarray:
+    """A bijection of 64-bit numbers that changes half of the bits wherever one bit differs.
+
+    References: Steele, Lea and Flood (2014), Fast splittable pseudorandom number generators.
+    """
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def _plain(value: Any) -> Any:
+    """A Python number for a NumPy one; anything else as it is."""
+    return value.item() if hasattr(value, "item") else value

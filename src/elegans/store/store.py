@@ -1,49 +1,60 @@
-"""Where finished runs live: an SQLite file, one row a run, found by (experiment hash, seed).
+"""Where finished runs live: an SQLite file, one row per run, found by (experiment hash, seed).
 
-Readers work while a sweep writes (write-ahead log), and a reader sees whole transactions only. A
-run is stored once: a second record of the same experiment and seed is ignored, because a record is
-a function of those two, so two drivers on one store at worst do the same work twice. Nothing is
-pickled. A store lies on a disk of the machine that writes it: SQLite's log needs shared memory,
-which network file systems do not have.
+A store is data. Reading it imports nothing that it names, opens the file read-only, and believes
+no row that does not fit its checksum: such a run has the status "damaged", and a sweep does it
+again. A record is a function of its experiment and seed, so a second record of the same run must
+agree with the first; it may bring probes or weights that the first did not have. What probes saw
+is found by run, name and settings of the probe.
+
+Readers work while a sweep writes, and see whole transactions only; several drivers may share a
+store. It lies on a disk of the machine that writes it: SQLite's log needs shared memory, which
+network file systems do not have. `Store(":memory:")` lives as long as the object.
 """
 
+import json
 import os
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from elegans.store.arrays import unpack
-from elegans.store.record import Record
-from elegans.store.schema import StoreError, connect, explained, transaction
-from elegans.sweeps.unit import Key
+from elegans.runs import METRICS, Key, Run
+from elegans.store.arrays import Lazy, pack, same, unpack
+from elegans.store.file import File
+from elegans.store.record import COLUMNS, Row, from_row, to_values
+from elegans.store.schema import MEMORY, StoreError
 
-METRICS = ("status", "success", "steps", "test_error", "test_loss", "train_error", "train_loss",
-           "seconds")  # fmt: skip
-NOTES = ("probed", "traceback", "host", "versions", "finished")
 Path_ = str | os.PathLike[str]
+NO_PROBES: Mapping[str, str] = MappingProxyType({})
+KEYS_WORTH_A_SCAN = 1_000  # more are looked for in one pass over all runs
+PROBE = "probes."  # before the name of a probe, in a kind of arrays
+ARRAYS, STATUS = COLUMNS.index("arrays"), COLUMNS.index("status")
+MUST_AGREE = ("status", *(name for name in METRICS if name != "seconds"))
 
 
 class Store:
     """Finished runs in the file at `path`, which the first write makes if it is not there."""
 
-    advice = "Run the same again to go on."
-
-    def __init__(self, path: Path_) -> None:
+    def __init__(self, path: Path_, readonly: bool = False) -> None:
         self.path = Path(path)
-        self._open: sqlite3.Connection | None = None
-        if self.path.exists():
-            self._open = connect(self.path)
+        self._file = File(self.path, readonly)
+        with self._file.reading():  # refuses what is not a store at once
+            pass
 
     def __repr__(self) -> str:
         return f"Store({str(self.path)!r})"
 
     def __len__(self) -> int:
-        """How many runs are stored."""
-        return int(self._rows("SELECT count(*) FROM runs")[0][0]) if self._open else 0
+        """How many runs are stored, damaged ones included."""
+        with self._file.reading() as is_there:
+            query = "SELECT count(*) FROM runs NOT INDEXED"
+            return int(self._file.rows(query)[0][0]) if is_there else 0
 
     def __enter__(self) -> "Store":
         return self
@@ -51,150 +62,306 @@ class Store:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __del__(self) -> None:
-        self.close()
-
     def close(self) -> None:
-        """Lets go of the file; a later use opens it again."""
-        if self._open is not None:
-            self._open.close()
-            self._open = None
-
-    def keys(self) -> set[Key]:
-        """The experiment hash and seed of every run that is stored."""
-        query = "SELECT hash, seed FROM runs JOIN experiments ON experiments.id = runs.experiment"
-        return set(self._rows(query)) if self.path.exists() else set()
-
-    def outcomes(self, keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
-        """What came out of some runs, by experiment hash and seed, for those that are stored."""
-        query = (
-            f"SELECT hash, seed, {', '.join((*METRICS, 'probed'))} FROM runs "
-            "JOIN experiments ON experiments.id = runs.experiment"
-        )
-        rows = self._rows(query) if self.path.exists() else []
-        wanted = set(keys)
-        return {
-            (hash_, seed): dict(zip((*METRICS, "probed"), values, strict=True))
-            for hash_, seed, *values in rows
-            if (hash_, seed) in wanted
-        }
-
-    def holds(self, keys: Iterable[Key]) -> set[Key]:
-        """Which of a few runs are stored."""
-        query = (
-            "SELECT 1 FROM runs JOIN experiments ON experiments.id = runs.experiment "
-            "WHERE hash = ? AND seed = ?"
-        )
-        return {key for key in keys if self._rows(query, *key)}
+        """Lets go of the file; a later use opens it again. A store in memory stays."""
+        if str(self.path) != MEMORY:
+            self._file.close()
 
     def register(self, experiments: Mapping[str, str]) -> None:
         """Notes experiments by hash, as JSON, in this order, which is the order of tables."""
-        if not self.path.exists():
-            self._open = connect(self.path)
-        with explained(self.path), transaction(self._connection):
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO experiments (hash, json) VALUES (?, ?)", experiments.items()
-            )
+        file = self._file
+        with file.writing():
+            known = dict(file.experiments().values())
+            for name, text in experiments.items():
+                if name not in known:
+                    file.register(name, text)
+            file.forget_experiments()
 
-    def add(self, records: Iterable[Record]) -> int:
-        """Stores records of registered experiments, all or none, and returns how many were new."""
-        with explained(self.path), transaction(self._connection):
-            return sum(self._insert(record) for record in records)
+    def add(
+        self,
+        runs: Iterable[Run],
+        probes: Mapping[str, str] = NO_PROBES,
+        keep: Collection[str] = (),
+    ) -> int:
+        """Stores runs of registered experiments, all or none.
 
-    def _insert(self, record: Record) -> int:
-        fields = (*METRICS, *NOTES)
-        found = self._connection.execute(
-            f"INSERT OR IGNORE INTO runs (experiment, seed, {', '.join(fields)}) "
-            f"SELECT id, ?{', ?' * len(fields)} FROM experiments WHERE hash = ?",
-            (record.seed, *(getattr(record, name) for name in fields), record.experiment),
-        )
-        if found.rowcount == 0:
-            self._refuse_unregistered(record)
-            return 0
-        self._connection.execute(
-            "INSERT INTO arrays (run, history, probes) VALUES (?, ?, ?)",
-            (found.lastrowid, record.history, record.probes),
-        )
-        return 1
+        Args:
+            runs: Finished runs. One that is stored already must agree with what is stored.
+            probes: The settings of each probe, as JSON, by name.
+            keep: "params" if the final weights are to be stored.
 
-    def _refuse_unregistered(self, record: Record) -> None:
-        query = "SELECT count(*) FROM experiments WHERE hash = ?"
-        if self._rows(query, record.experiment)[0][0] == 0:
-            raise ValueError(f"{self}: register experiment {record.experiment} before its runs.")
+        Returns:
+            How many of the runs the store did not have, or not with these probes and weights.
+
+        Raises:
+            StoreError: A run differs from the stored one, or the store cannot be written.
+        """
+        return self.take((run, packed(run, probes, keep)) for run in runs)
+
+    def merge(self, other: "Store | Path_") -> int:
+        """Takes over what this store lacks of another one; returns the number of runs."""
+        source = other if isinstance(other, Store) else Store(other, readonly=True)
+        self.register(source.experiments())
+        return self.take(source._whole())
 
     def forget_failed(self) -> int:
         """Removes the runs that failed, so that a sweep does them again; returns how many."""
-        failed = "SELECT id FROM runs WHERE status = 'failed'"
-        with explained(self.path), transaction(self._connection):
-            self._connection.execute(f"DELETE FROM arrays WHERE run IN ({failed})")
-            return self._connection.execute("DELETE FROM runs WHERE status = 'failed'").rowcount
+        return self._forget(lambda run: run.status == "failed")
+
+    def forget_other_code(self, code: str) -> int:
+        """Removes the runs whose versions name another "code" than this; returns how many."""
+        return self._forget(lambda run: code_of(run.versions) != code)
 
     def experiments(self) -> dict[str, str]:
         """Every experiment as JSON, by hash, in the order in which they were registered."""
-        return dict(self._rows("SELECT hash, json FROM experiments ORDER BY id"))
+        with self._file.reading() as is_there:
+            return dict(self._file.experiments().values()) if is_there else {}
 
-    def records(self) -> Iterator[Record]:
-        """Every run, in the order in which they were stored."""
-        fields = ", ".join((*METRICS, *NOTES, "history", "probes"))
-        query = (
-            f"SELECT hash, seed, {fields} FROM runs "
-            "JOIN experiments ON experiments.id = runs.experiment "
-            "JOIN arrays ON arrays.run = runs.id ORDER BY runs.id"
-        )
-        names = ("experiment", "seed", *METRICS, *NOTES, "history", "probes")
-        with explained(self.path):
-            for row in self._connection.execute(query):
-                yield Record(**dict(zip(names, row, strict=True)))
+    def keys(self) -> set[Key]:
+        """The experiment hash and seed of every run that is stored and not damaged."""
+        return {key for key, _, is_sound in self._rows() if is_sound}
 
-    def table(self, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """One row a run: its number, experiment, seed, the experiment's fields, what came out.
+    def lacking(
+        self,
+        keys: Iterable[Key],
+        probes: Mapping[str, str] = NO_PROBES,
+        keep: Collection[str] = (),
+    ) -> set[Key]:
+        """Which runs are not there, are damaged, or lack one of these probes or weights.
+
+        A failed run is there. Arrays are read and compared with their checksums.
+        """
+        wanted = set(keys)
+        kinds = {probe_kind(name, text) for name, text in probes.items()} | {"params"} & set(keep)
+        with self._file.reading():
+            rows = self._rows(wanted)
+            return wanted - {
+                key for key, row, is_sound in rows if is_sound and self._has(row, kinds)
+            }
+
+    def runs(self, keys: Sequence[Key], probes: Mapping[str, str] = NO_PROBES) -> list[Run]:
+        """The runs of these keys, in this order, with what these probes saw.
+
+        Arrays are read when they are asked for. A damaged record is a run of status "damaged".
+        """
+        kinds = frozenset(probe_kind(name, text) for name, text in probes.items())
+        texts = self.experiments()
+        runs: dict[Key, Run] = {}
+        for key, row, is_sound in self._rows(set(keys)):
+            rest: dict[str, Any] = {"source": texts[key[0]], "hash": key[0]}
+            if is_sound:
+                runs[key] = from_row(row, arrays=self._arrays(row[0], kinds), **rest)
+            else:
+                runs.setdefault(key, Run(seed=key[1], status="damaged", **rest))
+        for key in keys:
+            if key not in runs:
+                raise StoreError(f"{self} has no run of experiment {key[0]} with seed {key[1]}.")
+        return [runs[key] for key in keys]
+
+    def table(self, where: Mapping[str, Any] = MappingProxyType({})) -> pd.DataFrame:
+        """One row per run: its number, experiment, the experiment's fields, seed, what came out.
 
         Args:
             where: Columns and the value, or list of values, that the rows have there, such as
                 `{"status": "done", "model.width": [10, 100]}`.
 
         Returns:
-            Rows in the order of the grid. Fields are dotted columns, `task.n` or `model.init.s`.
+            Rows in the order of the experiments and seeds. Fields are dotted columns, `task.n` or
+            `model.init.s`. A run whose record is damaged has that status, and no numbers.
         """
         from elegans.store import table
 
-        return table.table(self, where or {})
+        with self._file.reading() as is_there:
+            if not is_there:
+                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
+            blocks = [block.columns for block in self._file.blocks()]
+            experiments = self._file.experiments()
+        return table.selected(table.joined(blocks, experiments), where)
 
     def history(self, run: int | pd.Series) -> pd.DataFrame:
-        """The curves of a run, given its number in the table or its row: a row an evaluation."""
-        return pd.DataFrame(self._arrays(run, "history"))
+        """The curves of a run, given its number in the table or its row: one row per evaluation."""
+        return pd.DataFrame(dict(self._arrays(number_of(run)).get("history", {})))
 
     def probes(self, run: int | pd.Series) -> dict[str, np.ndarray]:
-        """What each probe saw in a run, stacked over evaluations, by dotted name."""
-        return self._arrays(run, "probes")
+        """What every probe saw in a run, stacked over evaluations, by dotted name."""
+        return dict(self._arrays(number_of(run)).get("probes", {}))
 
     def export(self, path: Path_) -> None:
         """Writes the whole table to a `.parquet` or `.csv` file."""
         from elegans.store import table
 
-        table.export(self, Path(path))
+        table.export(self.table(), Path(path))
 
-    def merge(self, other: "Store | Path_") -> int:
-        """Takes over the runs of another store that this one lacks; returns how many."""
-        source = other if isinstance(other, Store) else Store(other)
-        self.register(source.experiments())
-        return self.add(source.records())
+    def _rows(self, keys: Collection[Key] | None = None) -> Iterator[tuple[Key, Row, bool]]:
+        """Runs by key, all or some: their rows, and whether these fit their checksums."""
+        with self._file.reading() as is_there:
+            experiments = self._file.experiments() if is_there else {}
+            ids = None
+            if keys is not None and len(keys) <= KEYS_WORTH_A_SCAN:
+                numbers = {name: number for number, (name, _) in experiments.items()}
+                places = [(numbers[name], seed) for name, seed in keys if name in numbers]
+                ids = [id_ for place in places for id_ in self._file.find(*place)]
+            for rows, columns in self._file.blocks(ids) if is_there else ():
+                parts = (columns[name].tolist() for name in ("experiment", "seed", "sound"))
+                for row, number, seed, is_sound in zip(rows, *parts, strict=True):
+                    key = (experiments[number][0], seed) if number in experiments else None
+                    if key is not None and (keys is None or key in keys):
+                        yield key, row, is_sound
 
-    def _arrays(self, run: int | pd.Series, column: str) -> dict[str, np.ndarray]:
-        number = int(run["run"] if isinstance(run, pd.Series) else run)
-        found = self._rows(f"SELECT {column} FROM arrays WHERE run = ?", number)
-        if not found:
-            raise ValueError(f"{self} has no run {number}; the column 'run' of its table does.")
-        return unpack(found[0][0]) if found[0][0] is not None else {}
+    def _has(self, row: Row, kinds: set[str]) -> bool:
+        """Whether a sound run has arrays of these kinds, and they and its curves are sound."""
+        if row[STATUS] == b"failed":
+            return True
+        try:
+            stored = self._file.kinds(row[0], row[ARRAYS])
+            if "table" in stored:  # a computation has nothing else
+                kinds = set()
+            self._file.blobs(row[0], row[ARRAYS], kinds | ({"history", "table"} & stored.keys()))
+        except StoreError:
+            return False
+        return True
 
-    def _rows(self, query: str, *values: Any) -> list[Any]:
-        with explained(self.path):
-            return self._connection.execute(query, values).fetchall()
+    def _arrays(self, number: int, probes: Collection[str] | None = None) -> Lazy:
+        """The arrays of a run, of all probes or of some, to be read when they are asked for."""
+        return Lazy(lambda: self._kinds(number, probes)[1], partial(self._columns, number, probes))
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        if self._open is None:
-            if not self.path.exists():
-                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
-            self._open = connect(self.path)
-        return self._open
+    def _kinds(
+        self, number: int, probes: Collection[str] | None
+    ) -> tuple[int, dict[str, list[str]]]:
+        """What is stored of a run, by the kind under which a `Run` has it, and the checksum."""
+        with self._file.reading() as is_there:
+            blocks = list(self._file.blocks([number])) if is_there else []
+            if not any(block.rows for block in blocks):
+                raise ValueError(f"{self} has no run {number}; the column 'run' of its table does.")
+            if not blocks[0].columns["sound"][0]:
+                raise StoreError(f"{self.path}: run {number} is damaged. A sweep does it again.")
+            total = int(blocks[0].columns["arrays"][0])
+            stored = self._file.kinds(number, total)
+        groups: dict[str, list[str]] = {}
+        for kind in stored:
+            if not kind.startswith(PROBE):
+                groups[kind] = [kind]
+            elif probes is None or kind in probes:
+                groups.setdefault("probes", []).append(kind)
+        return total, groups
+
+    def _columns(
+        self, number: int, probes: Collection[str] | None, kind: str
+    ) -> dict[str, np.ndarray]:
+        columns: dict[str, np.ndarray] = {}
+        with self._file.reading():
+            total, groups = self._kinds(number, probes)
+            for stored, data in self._file.blobs(number, total, groups[kind]).items():
+                try:
+                    part = unpack(data)
+                except ValueError as error:
+                    raise StoreError(f"{self.path}: {stored} of run {number}: {error}") from error
+                for name in columns.keys() & part.keys() - {"step"}:
+                    raise ValueError(
+                        f"{self}: run {number} has {name!r} of probes with several settings. "
+                        "Say which: store.runs([key], probes={name: settings})."
+                    )
+                columns |= part
+        return columns
+
+    def take(self, records: Iterable[tuple[Run, Mapping[str, bytes]]]) -> int:
+        """Stores runs with their packed arrays, all or none; how many were new, or brought more."""
+        with self._file.writing():
+            numbers = {name: n for n, (name, _) in self._file.experiments().items()}
+            return sum(self._take_one(numbers, run, blobs) for run, blobs in records)
+
+    def _take_one(self, numbers: Mapping[str, int], run: Run, blobs: Mapping[str, bytes]) -> bool:
+        if run.hash not in numbers:
+            raise ValueError(f"{self}: register experiment {run.hash} before its runs.")
+        file, place = self._file, (numbers[run.hash], run.seed)
+        for id_ in file.find(*place):
+            records = list(self._whole({run.key}))
+            if not records:
+                file.prepare_repair()
+                file.delete(file.find(*place))
+                break
+            ((old, stored),) = records
+            if run.status == "failed":  # the same once more, or bad luck on another machine
+                return False
+            if old.status == "failed":
+                file.delete([id_])
+                break
+            refuse_difference(self.path, old, run)
+            more = {kind: data for kind, data in blobs.items() if kind not in stored}
+            if more:
+                file.attach(id_, more)
+            return bool(more)
+        file.attach(file.insert(place[0], run), blobs)
+        return True
+
+    def _whole(self, keys: Collection[Key] | None = None) -> Iterator[tuple[Run, dict[str, bytes]]]:
+        """Runs with their packed arrays, without those of which anything is damaged."""
+        with self._file.reading():
+            texts = self.experiments()
+            for key, row, is_sound in self._rows(keys):
+                with suppress(StoreError):
+                    if is_sound:
+                        blobs = self._file.blobs(row[0], row[ARRAYS])
+                        arrays = self._arrays(row[0])
+                        yield from_row(row, source=texts[key[0]], hash=key[0], arrays=arrays), blobs
+
+    def _forget(self, is_unwanted: Callable[[Run], bool]) -> int:
+        with self._file.writing():
+            rows = [row for _, row, is_sound in self._rows() if is_sound]
+            runs = [(row[0], from_row(row, source="", hash="")) for row in rows]
+            return self._file.delete([number for number, run in runs if is_unwanted(run)])
+
+
+def probe_kind(name: str, settings: str) -> str:
+    """The kind under which the arrays of a probe with these settings are stored."""
+    return f"{PROBE}{name}.{sha256(settings.encode()).hexdigest()}"
+
+
+def packed(run: Run, probes: Mapping[str, str], keep: Collection[str]) -> dict[str, bytes]:
+    """What is stored of a run's arrays, by kind."""
+    kinds = ["history", "table", *({"params"} & set(keep))]
+    blobs = {kind: pack(run.arrays[kind]) for kind in kinds if kind in run.arrays}
+    if run.status == "failed" or "table" in blobs:
+        return blobs
+    if "params" in keep and "params" not in blobs:
+        raise ValueError(f"{run} has no weights to keep.")
+    columns = dict(run.arrays.get("probes", {}))
+    steps = {name: columns.pop(name) for name in ("step",) if name in columns}
+    parts: dict[str, dict[str, np.ndarray]] = {name: dict(steps) for name in probes}
+    for column, values in columns.items():
+        owners = [name for name in probes if f"{column}.".startswith(f"{name}.")]
+        if not owners:
+            raise ValueError(f"{run}: no probe is named for the column {column!r}.")
+        parts[max(owners, key=len)][column] = values
+    return blobs | {probe_kind(name, probes[name]): pack(parts[name]) for name in probes}
+
+
+def refuse_difference(path: Path, old: Run, new: Run) -> None:
+    """Refuses a second record of a run that says something else than the first."""
+    one, two = to_values(old), to_values(new)
+    texts = [
+        f"{name} is {two[name]}, was {one[name]}" for name in MUST_AGREE if one[name] != two[name]
+    ]
+    for kind in ("history", "table"):
+        if not same(old.arrays.get(kind, {}), new.arrays.get(kind, {})):
+            texts.append(f"{kind} has other numbers")
+    if texts:
+        raise StoreError(
+            f"{path}: experiment {new.hash} with seed {new.seed} differs from its stored record: "
+            f"{'; '.join(texts)}. Stored by {old.host}, {old.versions}; now {new.host}, "
+            f"{new.versions}. Results of other versions or processors belong in another store."
+        )
+
+
+def code_of(versions: str) -> object:
+    """The "code" of a run's versions, None if they have none."""
+    try:
+        plain = json.loads(versions or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return plain.get("code") if isinstance(plain, dict) else None
+
+
+def number_of(run: int | pd.Series) -> int:
+    """The number of a run, given that or its row of the table."""
+    return int(run["run"] if isinstance(run, pd.Series) else run)

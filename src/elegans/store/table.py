@@ -1,60 +1,78 @@
 """Stored runs as a table: the experiment's fields as flat dotted columns beside what came out.
 
 An experiment is flattened once, however many seeds it has, and joined to its runs by number; a
-sweep has few experiments and many runs, which is what makes large tables fast.
+sweep has few experiments and many runs, which is what makes large tables fast. Of what the JSON
+names nothing is imported: a type is a text.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from elegans.experiments.plain import nearest
+from elegans import checks
+from elegans.runs import METRICS, typed
+from elegans.store.record import TEXTS
+from elegans.store.schema import StoreError
 
-if TYPE_CHECKING:
-    from elegans.store.store import Store
-
-KINDS = (".parquet", ".csv")
-REALS = ("test_error", "test_loss", "train_error", "train_loss", "seconds")
-
-
-def table(store: "Store", where: Mapping[str, Any]) -> pd.DataFrame:
-    """The runs of a store that are as `where` says, in the order of the grid."""
-    from elegans.store.store import METRICS, NOTES
-
-    names = ("number", "run", "seed", *METRICS, *NOTES)
-    query = (
-        f"SELECT experiment, id, seed, {', '.join((*METRICS, *NOTES))} FROM runs "
-        "ORDER BY experiment, seed"
-    )
-    runs = pd.DataFrame(store._rows(query), columns=list(names))
-    numbers, flat = experiments(store)
-    place = np.empty(max(numbers, default=0) + 1, np.int64)
-    place[numbers] = np.arange(len(numbers))
-    fields = flat.take(place[runs["number"]]).reset_index(drop=True)
-    runs = typed(runs)
-    joined = pd.concat([runs[["run"]], fields, runs.drop(columns=["run", "number"])], axis=1)
-    return joined[selected(joined, where)].reset_index(drop=True) if where else joined
+SUFFIXES = (".parquet", ".csv")
+OUTCOMES = ("seed", "status", *METRICS, "traceback", "host", "versions", "finished")
 
 
-def experiments(store: "Store") -> tuple[list[int], pd.DataFrame]:
-    """The numbers of the experiments, and a row of fields for each.
+def joined(
+    blocks: Sequence[Mapping[str, np.ndarray]], experiments: Mapping[int, tuple[str, str]]
+) -> pd.DataFrame:
+    """The table of all runs, given blocks of their columns, and hash and JSON of experiments by id.
+
+    A run that is damaged, or whose experiment is, has no fields and no numbers.
+    """
+    names = ("id", "experiment", "sound", *OUTCOMES)
+    runs = {n: np.concatenate([block[n] for block in blocks]) for n in names if blocks}
+    if not runs:
+        runs = {name: np.zeros(0, object if name in TEXTS else int) for name in names}
+    order = np.lexsort((runs["seed"], runs["experiment"]))
+    runs = {name: column[order] for name, column in runs.items()}
+    ids = np.array([*experiments, np.iinfo(np.int64).max])  # so that every search ends at an id
+    places = np.searchsorted(ids, runs["experiment"])
+    is_sound = runs["sound"].astype(bool) & (ids[places] == runs["experiment"])
+    for name in OUTCOMES if not is_sound.all() else ():
+        if name != "seed":
+            blank = "damaged" if name == "status" else None if name in TEXTS else np.nan
+            runs[name][~is_sound] = blank
+    flat = fields(list(experiments.values()))
+    rows = flat.take(places) if is_sound.all() else flat.reindex(np.where(is_sound, places, -1))
+    outcomes = typed(pd.DataFrame({name: runs[name] for name in OUTCOMES}))
+    numbers = pd.DataFrame({"run": runs["id"]})
+    return pd.concat([numbers, rows.reset_index(drop=True), outcomes], axis=1)
+
+
+def fields(experiments: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """A row of fields for each experiment, given by hash and JSON.
 
     Columns are filled one experiment at a time: a list of 200,000 dictionaries would keep Python's
     garbage collector busy for longer than all the rest takes.
     """
-    found = store._rows("SELECT id, hash, json FROM experiments ORDER BY id")
-    columns: dict[str, list[Any]] = {"experiment": [hash_ for _, hash_, _ in found]}
-    for i, (_, _, text) in enumerate(found):
-        for name, value in flattened(json.loads(text)).items():
+    columns: dict[str, list[Any]] = {"experiment": [name for name, _ in experiments]}
+    for i, (_, text) in enumerate(experiments):
+        for name, value in flattened(_parsed(text)).items():
             if name not in columns:
-                columns[name] = [None] * len(found)
+                columns[name] = [None] * len(experiments)
             columns[name][i] = value
-    return [number for number, _, _ in found], pd.DataFrame(columns)
+    return pd.DataFrame(columns)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"An experiment is not valid JSON: {error}.") from error
+    if not isinstance(plain, dict):
+        raise StoreError(f"An experiment is a JSON object; got {text[:50]!r}.")
+    return plain
 
 
 def flattened(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -68,42 +86,25 @@ def flattened(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def typed(rows: pd.DataFrame) -> pd.DataFrame:
-    """Outcomes in columns of their own types, also where a run failed and has none.
-
-    A run without a stop rule, or that failed, has neither succeeded nor not: that is missing. NaN
-    and missing are the same to a database, and so they are here.
-    """
-    kinds = {name: float for name in REALS if name in rows}
-    known = rows["success"].astype("boolean")
-    steps = rows["steps"].astype(float)
-    return rows.astype(kinds).assign(
-        success=known if known.isna().any() else known.astype(bool),
-        steps=steps if steps.isna().any() else steps.astype(int),
-    )
-
-
-def selected(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.Series:
-    """Which rows have the given values in the given columns."""
+def selected(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that have the given values in the given columns."""
     chosen = pd.Series(True, index=rows.index)
     for name, value in where.items():
         if name not in rows:
-            raise ValueError(
-                f"where: the table has no column {name!r}{nearest(name, rows.columns)}"
-            )
+            close = checks.nearest(name, rows.columns)
+            raise ValueError(f"where: the table has no column {name!r}{close}")
         if value is None:
             chosen &= rows[name].isna()
         else:
             values = value if isinstance(value, list | tuple | set | range) else [value]
             chosen &= rows[name].isin(list(values))
-    return chosen
+    return rows[chosen].reset_index(drop=True) if where else rows
 
 
-def export(store: "Store", path: Path) -> None:
-    """Writes the table of a store to `path`, which appears whole or not at all."""
-    if path.suffix not in KINDS:
-        raise ValueError(f"{path}: an export is a {' or a '.join(KINDS)} file.")
-    rows = store.table()
+def export(rows: pd.DataFrame, path: Path) -> None:
+    """Writes a table to `path`, which appears whole or not at all."""
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path}: an export is a {' or a '.join(SUFFIXES)} file.")
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     if path.suffix == ".csv":
         rows.to_csv(part, index=False)

@@ -1,0 +1,34 @@
+"""How many functions a bounded transformer has: covers from above, packings from below."""
+
+from elegans.theory.capacity.attention import attention_cover as attention_cover
+from elegans.theory.capacity.attention import cls_cover as cls_cover
+from elegans.theory.capacity.attention import head_cover as head_cover
+from elegans.theory.capacity.attention import heads_cover as heads_cover
+from elegans.theory.capacity.attention import heads_scaling as heads_scaling
+from elegans.theory.capacity.attention import largest_output as largest_output
+from elegans.theory.capacity.attention import volumetric_cover as volumetric_cover
+from elegans.theory.capacity.attention import with_positions as with_positions
+from elegans.theory.capacity.generalisation import dudley as dudley
+from elegans.theory.capacity.generalisation import generalisation as generalisation
+from elegans.theory.capacity.generalisation import inverse_square_dudley as inverse_square_dudley
+from elegans.theory.capacity.generalisation import samples_for as samples_for
+from elegans.theory.capacity.layers import amplifications as amplifications
+from elegans.theory.capacity.layers import layers_cover as layers_cover
+from elegans.theory.capacity.layers import layers_scaling as layers_scaling
+from elegans.theory.capacity.linear import best_split as best_split
+from elegans.theory.capacity.linear import linear_cover as linear_cover
+from elegans.theory.capacity.linear import matrix_cover as matrix_cover
+from elegans.theory.capacity.norms import HeadNorms as HeadNorms
+from elegans.theory.capacity.norms import Norms as Norms
+from elegans.theory.capacity.norms import norms as norms
+from elegans.theory.capacity.packings import circle_packing as circle_packing
+from elegans.theory.capacity.packings import circle_values as circle_values
+from elegans.theory.capacity.packings import packing as packing
+from elegans.theory.capacity.packings import shattering as shattering
+from elegans.theory.capacity.packings import sign_correlations as sign_correlations
+from elegans.theory.capacity.selectors import bag_error as bag_error
+from elegans.theory.capacity.selectors import flip_effect as flip_effect
+from elegans.theory.capacity.selectors import selection_error as selection_error
+from elegans.theory.capacity.selectors import selector_distance as selector_distance
+from elegans.theory.capacity.selectors import selector_entropy as selector_entropy
+from elegans.theory.capacity.selectors import selector_values as selector_values
