@@ -28,13 +28,12 @@ from elegans.runs import KINDS, METRICS, Run
 from elegans.store.arrays import pack, unpack
 
 LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
-INTEGERS = ("id", "experiment", "seed", "arrays")
+INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
 REALS = (*METRICS, "finished")
 TEXTS = ("status", "traceback", "host", "versions")
 VALUES = ("seed", *REALS, *TEXTS)  # what is the run's own
-COLUMNS = (*INTEGERS, *REALS, *TEXTS, "checksum")
+COLUMNS = (*INTEGERS, *REALS, *TEXTS)
 Row = tuple[Any, ...]  # the values of COLUMNS, text as bytes
-EMPTY: list[Row] = [()] * len(COLUMNS)
 TO_PYTHON: dict[str, Callable[[Any], Any]] = {
     "seed": int,
     **{name: {"bool": bool, "int": int}.get(kind, float) for name, kind in KINDS.items()},
@@ -76,7 +75,7 @@ def versions() -> str:
     return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
 
 
-def digest(*parts: str | int | bytes) -> int:
+def digest(*parts: object) -> int:
     """A checksum of texts, numbers and bytes, in this order, as SQLite's signed integer."""
     total = blake2b(digest_size=8)
     for part in parts:
@@ -125,20 +124,25 @@ def checksum(row: Row) -> int:
 
 def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """Rows as columns, the checksum of each row, and whether its values are of the right types."""
-    totals, is_valid = np.zeros(len(rows), np.uint64), np.ones(len(rows), bool)
-    columns = {}
-    for name, values in zip(COLUMNS, zip(*rows, strict=True) if rows else EMPTY, strict=True):
-        reading = _texts(values) if name in TEXTS else _numbers(values, name in REALS)
-        columns[name] = reading.values
-        is_valid &= reading.is_valid
-        if name != "checksum":
-            terms = _mixed(reading.bits ^ np.uint64(digest(name) % 2**64))
-            totals += np.where(reading.is_missing, np.uint64(0), terms)
-    return columns, totals.view(np.int64), is_valid
+    values = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    first, last = len(INTEGERS), len(INTEGERS) + len(REALS)
+    readings = (
+        _numbers(values[:first], np.int64),
+        _numbers(values[first:last], np.float64),
+        _texts(values[last:]),
+    )
+    columns = dict(zip(COLUMNS, (row for each in readings for row in each.values), strict=True))
+    bits, is_missing, is_valid = (
+        np.concatenate([reading[i] for reading in readings]) for i in (1, 2, 3)
+    )
+    is_missing[COLUMNS.index("checksum")] = True  # it does not enter itself
+    terms = np.where(is_missing, np.uint64(0), _mixed(bits ^ _salts()[:, None]))
+    totals = terms.sum(axis=0, dtype=np.uint64).view(np.int64)
+    return columns, totals, np.all(is_valid, axis=0)
 
 
 class _Reading(NamedTuple):
-    """A column: its values, 64 bits of each, and which are missing, and as they may be."""
+    """Columns: their values, 64 bits of each, and which are missing, and as they may be."""
 
     values: np.ndarray
     bits: np.ndarray
@@ -146,23 +150,24 @@ class _Reading(NamedTuple):
     is_valid: np.ndarray
 
 
-def _numbers(values: Sequence[Any], is_real: bool) -> _Reading:
-    dtype: Any = np.float64 if is_real else np.int64
-    is_valid = np.ones(len(values), bool)
+def _numbers(columns: Sequence[Row], dtype: Any) -> _Reading:
     try:
-        data = np.array(values, dtype)
+        data = np.array(columns, dtype)
+        is_valid = np.ones(data.shape, bool)
     except (TypeError, ValueError, OverflowError):  # a damaged row has something else there
-        is_valid = np.array([_is_number(value, dtype) for value in values], bool)
-        data = np.array([v if ok else 0 for v, ok in zip(values, is_valid, strict=True)], dtype)
-    is_missing = is_nan = np.isnan(data)
+        is_valid = np.array([[_is_number(v, dtype) for v in column] for column in columns], bool)
+        pairs = [zip(*pair, strict=True) for pair in zip(columns, is_valid, strict=True)]
+        data = np.array([[v if ok else 0 for v, ok in pair] for pair in pairs], dtype)
+    is_missing, is_nan = np.zeros(data.shape, bool), np.isnan(data)
     if is_nan.any():
-        is_missing = np.array([value is None for value in values], bool)
         data[is_nan] = np.nan  # one of its many bit patterns
+        for i in np.flatnonzero(is_nan.any(axis=1)).tolist():
+            is_missing[i] = [value is None for value in columns[i]]
     data = data + dtype(0)  # a negative zero, which the database does not know, becomes zero
     return _Reading(data, data.view(np.uint64), is_missing, is_valid)
 
 
-def _is_number(value: Any, dtype: type) -> bool:
+def _is_number(value: Any, dtype: Any) -> bool:
     try:
         np.array(value, dtype)
     except (TypeError, ValueError, OverflowError):
@@ -170,17 +175,17 @@ def _is_number(value: Any, dtype: type) -> bool:
     return True
 
 
-def _texts(values: Sequence[Any]) -> _Reading:
+def _texts(columns: Sequence[Row]) -> _Reading:
     texts, codes = {}, {}  # of the few that are different
-    for value in set(values):
+    for value in set().union(*columns):
         with suppress(AttributeError, UnicodeDecodeError):
             texts[value] = None if value is None else value.decode()
             codes[value] = digest(value or b"")
-    data = np.empty(len(values), object)
-    data[:] = [texts.get(value) for value in values]
-    bits = np.fromiter((codes.get(value, 0) for value in values), np.int64, len(values))
-    is_valid = np.array([value in texts for value in values], bool)
-    is_missing = np.array([value is None for value in values], bool)
+    data = np.empty((len(columns), len(columns[0])), object)
+    data[:] = [[texts.get(value) for value in column] for column in columns]
+    bits = np.array([[codes.get(value, 0) for value in column] for column in columns], np.int64)
+    is_missing = np.array([[value is None for value in column] for column in columns], bool)
+    is_valid = np.array([[value in texts for value in column] for column in columns], bool)
     return _Reading(data, bits.view(np.uint64), is_missing, is_valid)
 
 
@@ -192,6 +197,11 @@ def _mixed(bits: np.ndarray) -> np.ndarray:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+@cache
+def _salts() -> np.ndarray:
+    return np.array([digest(name) for name in COLUMNS], np.int64).view(np.uint64)
 
 
 def _plain(value: Any) -> Any:

@@ -210,11 +210,9 @@ class Store:
 
     def _has(self, row: Row, kinds: set[str]) -> bool:
         """Whether a sound run has arrays of these kinds, and they and its curves are sound."""
-        if row[STATUS] == b"failed":
-            return True
         try:
             stored = self._file.kinds(row[0], row[ARRAYS])
-            if "table" in stored:  # a computation has nothing else
+            if row[STATUS] == b"failed" or "table" in stored:  # a computation has nothing else
                 kinds = set()
             self._file.blobs(row[0], row[ARRAYS], kinds | ({"history", "table"} & stored.keys()))
         except StoreError:
