@@ -49,7 +49,11 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         AttentionOnly(2, 1, settings.dim, scale=0.5),
         settings.recipe.training(),
     )
-    probes = {"masses": AttentionMasses(), "unevenness": Unevenness(), "scores": Scores()}
+    probes: dict[str, Any] = {
+        "masses": AttentionMasses(),
+        "unevenness": Unevenness(),
+        "scores": Scores(),
+    }
     return {"runs": Sweep(experiment, seeds=settings.seeds, probes=probes)}
 
 
@@ -116,9 +120,7 @@ def mass_claim(tables: Tables, name: str, text: str) -> Claim:
 
 def first_layer_looks_back(tables: Tables) -> Claim:
     """The first layer attends to the previous token."""
-    return mass_claim(
-        tables, "previous", "At the end the first layer attends to the token before"
-    )
+    return mass_claim(tables, "previous", "At the end the first layer attends to the token before")
 
 
 def second_layer_matches(tables: Tables) -> Claim:

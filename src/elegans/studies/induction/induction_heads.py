@@ -8,7 +8,7 @@ they are worth nothing.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,21 +49,21 @@ class Settings:
     dim: int = 16
 
 
-SGD = {"rate": 2e-3, "optimizer": "sgd", "schedule": "constant"}
+MINIMAL = Recipe(steps=10_000, rate=2e-3, optimizer="sgd", schedule="constant")
 QUICK = Settings(
     seeds=10,
     transformer=Recipe(steps=600, rate=3e-3),
-    minimal=Recipe(steps=1500, **SGD),
+    minimal=replace(MINIMAL, steps=1500, evaluations=75),
 )
 LAPTOP = Settings(
     seeds=10,
     transformer=Recipe(steps=5000, rate=3e-4, evaluations=100),
-    minimal=Recipe(steps=10_000, evaluations=100, **SGD),
+    minimal=replace(MINIMAL, evaluations=100),
 )
 PAPER = Settings(
     seeds=10,
     transformer=Recipe(steps=50_000, rate=3e-5, evaluations=200, schedule="constant"),
-    minimal=Recipe(steps=10_000, evaluations=200, **SGD),
+    minimal=replace(MINIMAL, evaluations=200),
 )
 
 
@@ -103,9 +103,7 @@ def elsewhere(run: Run) -> pd.DataFrame:
     parts = []
     step = run.probes["step"]
     for chains in ("dirichlet", "iid", "doubly_stochastic"):
-        losses = {
-            name: run.probes[f"elsewhere.{chains}.{name}"] for name in ("model", *STRATEGIES)
-        }
+        losses = {name: run.probes[f"elsewhere.{chains}.{name}"] for name in ("model", *STRATEGIES)}
         columns = {"network": losses.pop("model"), **losses}
         parts.append(pd.DataFrame({"step": step, "chains": chains, **columns}))
     return pd.concat(parts, ignore_index=True).sort_values("step", kind="stable")
@@ -116,13 +114,15 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     examples = tables["phases"].assign(
         examples=64 * (tables["phases"]["first_bigram"] - tables["phases"]["first_unigram"])
     )
-    median = examples.groupby(["model", "states"])["examples"].median()
+    median = examples.groupby(["model", "states"])["examples"].median().reset_index()
     return {
         "length": settings.length,
         "seeds": settings.seeds,
         "examples_at_unigrams": {
-            f"{model}, {states} states": None if np.isnan(value) else float(value)
-            for (model, states), value in median.items()
+            f"{row['model']}, {row['states']} states": (
+                None if np.isnan(row["examples"]) else float(row["examples"])
+            )
+            for _, row in median.iterrows()
         },
     }
 

@@ -51,9 +51,7 @@ class Settings:
 
 
 QUICK = Settings(seeds=4, recipe=Recipe(steps=500, rate=5e-3), states=(5,))
-LAPTOP = Settings(
-    seeds=5, recipe=Recipe(steps=6000, rate=1e-3, evaluations=100), states=(3, 5, 8)
-)
+LAPTOP = Settings(seeds=5, recipe=Recipe(steps=6000, rate=1e-3, evaluations=100), states=(3, 5, 8))
 PAPER = Settings(
     seeds=10,
     recipe=Recipe(steps=100_000, rate=3e-5, evaluations=200, schedule="constant"),
@@ -69,8 +67,11 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         for length in settings.lengths
     }
     labels = {
-        place: {"model": f"{place[0]} states, {place[1]} tokens", "states": place[0],
-                "length": place[1]}
+        place: {
+            "model": f"{place[0]} states, {place[1]} tokens",
+            "states": place[0],
+            "length": place[1],
+        }
         for place in tasks
     }
     model = AttentionOnly(2, 1, settings.dim, scale=0.5)
@@ -134,8 +135,9 @@ def phases_extend(tables: Tables) -> Claim:
 def difference_grows(tables: Tables) -> Claim:
     """The bigram strategy's advantage over the unigram strategy grows with the length."""
     levels = tables["levels"].pivot(
-        index=["states", "length"], columns="strategy", values=["divergence", "divergence_low",
-                                                                 "divergence_high"]
+        index=["states", "length"],
+        columns="strategy",
+        values=["divergence", "divergence_low", "divergence_high"],
     )
     gap = (levels["divergence"]["unigram"] - levels["divergence"]["bigram"]).unstack("length")
     # The two strategies see the same sequences; their errors are added, which is too cautious.

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy import special
 
@@ -133,7 +134,7 @@ def extreme(table: pd.DataFrame, sign: int) -> tuple[str, Interval]:
     The interval is over test sequences, at a level for all runs at once (Bonferroni).
     """
     z = float(special.ndtri(1 - (1 - LEVEL) / (2 * len(table))))
-    row = table.loc[(sign * table["gain"]).idxmax()]
+    row = table.iloc[int(np.argmax(sign * table["gain"]))]
     gain, error = float(row["gain"]), float(row["error"])
     return str(row["model"]), Interval(gain, gain - z * error, gain + z * error)
 
@@ -175,14 +176,10 @@ def gain_is_that_of_the_class(tables: Tables) -> Claim:
     z = float(special.ndtri(1 - (1 - LEVEL) / (2 * len(one))))
     best = tables["best"].set_index("model")
     error = (best["high"] - best["low"]) / (2 * float(special.ndtri((1 + LEVEL) / 2)))
-    spread = z * (one["error"] ** 2 + one["model"].map(error) ** 2) ** 0.5
-    excess = one["gain"] - one["best"]
-    worst = (excess - spread).idxmax()
-    interval = Interval(
-        float(excess[worst]),
-        float(excess[worst] - spread[worst]),
-        float(excess[worst] + spread[worst]),
-    )
+    spread = (z * (one["error"] ** 2 + one["model"].map(error) ** 2) ** 0.5).to_numpy(float)
+    excess = (one["gain"] - one["best"]).to_numpy(float)
+    i = int(np.argmax(excess - spread))
+    interval = Interval(excess[i], excess[i] - spread[i], excess[i] + spread[i])
     return Claim(
         text="At the last position one layer gains no more than the best fit of its class",
         source="thesis, Figure E.8; studies.induction.single_layer",
@@ -225,8 +222,15 @@ STUDY = Study(
     figures="elegans.studies.induction.figures:stages",
     charts="elegans.studies.induction.figures:stages_chart",
     shown=("ends",),
-    formats={"gain": ".4f", "gain_mean": ".4f", "error": ".4f", "best": ".4f", "way": ".0%",
-             "steps": ",", "shares": ".0%"},
+    formats={
+        "gain": ".4f",
+        "gain_mean": ".4f",
+        "error": ".4f",
+        "best": ".4f",
+        "way": ".0%",
+        "steps": ",",
+        "shares": ".0%",
+    },
     captions={
         "figure": (
             "A row per network. Left: its loss against examples seen, with the losses of the "

@@ -103,8 +103,9 @@ def curves(runs: Runs, strategies: Sequence[str] = STRATEGIES) -> pd.DataFrame:
         probes, batch = run.probes, run.experiment.training.batch
         distances = {name: probes[f"divergences.{name}_at_end"] for name in strategies}
         losses = {"loss": probes[f"losses.{OWN}.model"]}
-        losses |= {f"above_{name}_error": probes[f"losses.{OWN}.{name}_error"]
-                   for name in strategies}
+        losses |= {
+            f"above_{name}_error": probes[f"losses.{OWN}.{name}_error"] for name in strategies
+        }
         for end in ("", "_mean"):
             ours = probes[f"losses.{OWN}.model{end}"]
             losses |= {

@@ -66,17 +66,15 @@ class BestSingleLayer:
             "out": jnp.zeros(HIDDEN),
         }
 
-    def log_odds(
-        self, params: PyTree, tokens: Int[Array, "size length"]
-    ) -> Float[Array, " size"]:
+    def log_odds(self, params: PyTree, tokens: Int[Array, "size length"]) -> Float[Array, " size"]:
         """The log odds of state 1 after each sequence."""
         current = tokens[:, -1]
-        scores = jnp.where(
-            tokens == 1, params["pairs"][current, 1:], params["pairs"][current, :1]
-        )
+        scores = jnp.where(tokens == 1, params["pairs"][current, 1:], params["pairs"][current, :1])
         attention = jax.nn.softmax(scores + params["distances"][current])
         read = jnp.sum(attention * tokens, axis=1)
-        place = attention @ params["values"] if self.position == "absolute" else jnp.zeros_like(read)
+        place = (
+            attention @ params["values"] if self.position == "absolute" else jnp.zeros_like(read)
+        )
         odds = params["current"][current] + params["slope"][0] * read + params["slope"][1] * place
         if not self.mlp:
             return odds
@@ -111,7 +109,9 @@ def _drawn(layer: BestSingleLayer, key: Array, size: int) -> tuple[Array, Array]
     return known.x, jnp.where(current == 1, known.transitions[:, 1, 1], known.transitions[:, 0, 1])
 
 
-def _cross_entropy(one: Float[Array, " size"], odds: Float[Array, " size"]) -> Float[Array, " size"]:
+def _cross_entropy(
+    one: Float[Array, " size"], odds: Float[Array, " size"]
+) -> Float[Array, " size"]:
     return jax.nn.softplus(odds) - one * odds
 
 
