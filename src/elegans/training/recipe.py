@@ -114,10 +114,15 @@ class Training:
     Attributes:
         steps: Updates at most.
         samples: Size of the training set; None draws a fresh example each time (online).
-        batch: Examples a step, drawn from the training set with replacement; None is all of it
+        batch: Examples per step, drawn from the training set with replacement; None is all of it
             and, with `samples=None`, all of the task's population.
-        loss: A name, or a configuration such as `losses.Margin(0.5)`; likewise `optimizer`, such as
+        loss: "hinge", "square", "logistic", "cross-entropy", "correlation" or "margin", or a
+            configuration such as `losses.Margin(0.5)`.
+        optimizer: "sgd", "adam" or "adamw", or a configuration such as
             `optimizers.SGD(momentum=0.9)`.
+        learning_rate: What multiplies the gradient, or the optimiser's direction.
+        weight_decay: What multiplies the weights, in the form that `decay` names.
+        decay: "coupled" (to the learning rate) or "shrink".
         evaluate_every: Steps between evaluations; None is a hundredth of `steps`.
         evaluations_per_decade: Evaluations at each tenfold of steps, evenly spaced in their
             logarithm, instead; None is every `evaluate_every` steps.
@@ -132,6 +137,7 @@ class Training:
         schedule: Factor on all learning rates at step t of T after `warmup` steps of linear
             increase: "constant", "linear" 1 - t/T, "cosine" (1 + cos(pi t/T))/2, "inverse" 1/(t+1),
             or one such as `schedules.Milestones((1000, 2000), 0.1)`.
+        warmup: Steps over which the rate grows from zero.
         groups: Rates of single parameters, and when they hold.
         stop: When a run has succeeded; None trains for all `steps`.
     """
