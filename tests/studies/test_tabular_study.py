@@ -212,6 +212,29 @@ def test_the_paper_scale_is_the_papers_grid_and_out_of_reach():
     assert 2_000 < core_hours < 3_000
 
 
+def test_errata_the_two_largest_tables_are_tasks_3_and_9_not_2_and_9():
+    by_rows = sorted(openml.ENTRIES, key=lambda entry: -entry.rows)
+    assert {entry.task for entry in by_rows[:2]} == {3, 9}
+    assert by_rows[1].rows > 7 * by_rows[2].rows
+    assert [entry.task for entry in by_rows].index(2) == 5  # electricity is the sixth
+    assert "electricity" in scales.PAPER.networks[1].datasets
+
+
+def test_errata_a_forest_of_depth_minus_one_is_refused():
+    from sklearn.ensemble import RandomForestClassifier
+
+    with pytest.raises(ValueError, match="'max_depth' parameter"):
+        RandomForestClassifier(max_depth=-1).fit([[0.0], [1.0]], [0, 1])
+    assert None in scales.PAPER.learners.max_depth
+
+
+def test_errata_the_grid_of_the_tables_alone_is_15_times_all_runs_of_the_paper():
+    paper, group = scales.PAPER, scales.PAPER.networks[0]
+    networks = len(group.hidden) * len(group.inits) * len(group.decays)
+    runs = len(paper.datasets) * len(paper.fractions) * networks * paper.seeds
+    assert runs == 2_937_600  # "around 2 x 10^5 training runs", appendix C.4
+
+
 def test_layers_may_be_unequal_and_then_have_no_width():
     network = settings.Network("adam", "2-sparse", (20, 10), 0.0)
     assert tabular.model_of(network).widths == (20, 10)
