@@ -65,7 +65,7 @@ class DiagonalGradient:
         alternating = 2 * (a - 1) * (b - 1) * ((b - 1) * (a - 0.5) + (a - 1) * (b - 0.5)) / cube
         steady = (b - a) * ((b - 1) ** 2 * (a - 0.5) - (a - 1) ** 2 * (b - 0.5)) / cube
         rows = []
-        for j in range(1, POSITIONS + 2):
+        for j in range(1, min(POSITIONS + 1, t) + 1):
             pairs = (t - j + 1) * (t - j + 2) / 2
             moment = float(np.sum(weight * alternating * eigenvalue ** (j - 1)))
             printed = moment + float(np.sum(weight * steady))
