@@ -5,11 +5,15 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
 
 * a task may declare `features` (the length of an input vector), `states` and `length` (of
   sequences of tokens), `classes` (of integer labels) and `labels` ("sign", "class" or "real"); what
-  it does not declare is read off the shapes of its examples. It may offer `population()`, and
-  `stored(key)` with `sizes` where its examples are rows of a table;
+  it does not declare is read off its examples (`descriptions`). It may offer `label(x)`, without
+  noise; `population()`, every example once, with a `fraction` of it to train on; `stored(key)` with
+  `sizes` where its examples are rows of a table, and `accepts(table)` to have one redrawn; a
+  `data_seed`, so that runs of all seeds share a training set (`training.source`);
 * a model may offer `check(task)`, which refuses what it cannot learn; `body`, what its predictions
-  depend on, so that networks that differ in their init alone share a compiled program; `trace`,
-  `hidden`, `neurons(params)` and `apply_population(params)`;
+  depend on, so that networks that differ in their init alone share a compiled program;
+  `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`; `neurons(params)`, a
+  matrix per layer of neurons with a row for each, and `keep(params, neurons)`, for norms and
+  pruning; `apply_population(params)`, all predictions at once, in the order of `population()`;
 * an init may offer `check(model, task)`.
 """
 
@@ -24,9 +28,9 @@ from elegans import checks
 from elegans.descriptions import Description as Description
 from elegans.descriptions import describe as describe
 from elegans.descriptions import shapes_of
-from elegans.fields import Structure, is_number, is_off, split
+from elegans.fields import Skeleton, is_number, is_off, split
 
-_checked: set[tuple[Structure, Structure]] = set()  # tasks and models whose shapes agree
+_checked: set[tuple[Skeleton, Skeleton]] = set()  # tasks and models whose shapes agree
 
 
 @runtime_checkable
@@ -155,7 +159,13 @@ def check_init(model: Any, task: Any) -> None:
 
 
 def param_shapes(model: Any, task: Any) -> PyTree:
-    """The shapes of a model's parameters on a task, without computing any."""
+    """The shapes of a model's parameters on a task, without computing any.
+
+    An init that cannot be called yet, because it waits for another run's end, says them itself.
+    """
+    shapes = getattr(getattr(model, "init", None), "shapes", None)
+    if shapes is not None:
+        return shapes(model, task)
     return jax.eval_shape(lambda key: model.init_params(key, task), jr.key(0))
 
 

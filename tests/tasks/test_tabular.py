@@ -43,9 +43,8 @@ def directory(tmp_path):
 
 
 def recipe(**changes):
-    fields = {"loss": "hinge", "optimizer": "adam", "learning_rate": 0.01, "batch": 16,
-              "steps": 60, "evaluate_every": 30}  # fmt: skip
-    return el.Training(**(fields | changes))
+    fields = {"learning_rate": 0.01, "batch": 16, "steps": 60, "evaluate_every": 30}
+    return el.Training(loss="hinge", optimizer="adam", **(fields | changes))
 
 
 def rows_of(examples, task):
@@ -111,7 +110,7 @@ def test_a_broken_file_is_refused_by_name(tmp_path, changes, message):
 
 def test_a_file_that_is_no_npz_is_refused(tmp_path):
     (tmp_path / "pol.npz").write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ValueError, match=r"pol\.npz is no npz file"):
+    with pytest.raises(ValueError, match=r"pol\.npz is not an npz file"):
         el.tasks.tabular.load("pol", tmp_path)
 
 
@@ -235,9 +234,9 @@ def test_runs_with_other_seeds_and_fractions_share_a_compilation(directory):
         for i, (task, seed) in enumerate([(tasks[0], 0), (tasks[0], 1), (tasks[1], 1)])
     ]
     ((_, alone),) = train(jobs[:1])
-    before = program.advance._cache_size(), program.observe._cache_size()
+    before = program.advance_and_look._cache_size()
     found = dict(train(jobs))
-    assert (program.advance._cache_size(), program.observe._cache_size()) == before
+    assert program.advance_and_look._cache_size() == before
     assert found[0].test_loss == alone.test_loss
     assert len({run.test_loss for run in found.values()}) == 3
 

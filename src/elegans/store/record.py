@@ -12,12 +12,7 @@ in the database, which would otherwise make it a missing value.
 
 import base64
 import dataclasses
-import importlib.metadata
-import json
-import platform
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -27,7 +22,6 @@ import numpy as np
 from elegans.runs import KINDS, METRICS, Run
 from elegans.store.arrays import pack, unpack
 
-LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
 INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
 REALS = (*METRICS, "finished")
 TEXTS = ("status", "traceback", "host", "versions")
@@ -61,20 +55,6 @@ def from_message(plain: dict[str, Any], source: Any) -> Run:
     return Run(**{**plain, "source": source, "arrays": arrays})
 
 
-def here_and_now() -> dict[str, Any]:
-    """Where, when and with what a run is being recorded."""
-    return {"host": platform.node(), "versions": versions(), "finished": time.time()}
-
-
-@cache
-def versions() -> str:
-    """The versions that a result may depend on, as JSON."""
-    from elegans import __version__
-
-    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
-
-
 def digest(*parts: object) -> int:
     """A checksum of texts, numbers and bytes, in this order, as SQLite's signed integer."""
     total = blake2b(digest_size=8)
@@ -88,7 +68,7 @@ def digest(*parts: object) -> int:
 def to_values(run: Run) -> dict[str, Any]:
     """The columns of a run that are its own, as SQLite takes them."""
     values = {name: _plain(getattr(run, name)) for name in VALUES}
-    if run.traceback is not None:  # may quote text that is no Unicode
+    if run.traceback is not None:  # may quote text that is not Unicode
         values["traceback"] = run.traceback.encode(errors="replace").decode()
     return {name: "nan" if value != value else value for name, value in values.items()}
 
@@ -176,17 +156,22 @@ def _is_number(value: Any, dtype: Any) -> bool:
 
 
 def _texts(columns: Sequence[Row]) -> _Reading:
-    texts, codes = {}, {}  # of the few that are different
+    places: dict[Any, int] = {}  # most values are the same in all rows, so few are looked at
     for value in set().union(*columns):
-        with suppress(AttributeError, UnicodeDecodeError):
-            texts[value] = None if value is None else value.decode()
-            codes[value] = digest(value or b"")
-    data = np.empty((len(columns), len(columns[0])), object)
-    data[:] = [[texts.get(value) for value in column] for column in columns]
-    bits = np.array([[codes.get(value, 0) for value in column] for column in columns], np.int64)
-    is_missing = np.array([[value is None for value in column] for column in columns], bool)
-    is_valid = np.array([[value in texts for value in column] for column in columns], bool)
-    return _Reading(data, bits.view(np.uint64), is_missing, is_valid)
+        places[value] = len(places)
+    parts = np.array([_text(value) for value in places], object).reshape(len(places), 4)
+    index = np.array([[*map(places.__getitem__, column)] for column in columns], np.intp)
+    types = (object, np.uint64, bool, bool)
+    return _Reading(*(parts[:, i].astype(types[i])[index] for i in range(4)))
+
+
+def _text(value: Any) -> tuple[str | None, int, bool, bool]:
+    """A text, 64 bits of it, whether it is missing, and whether it may stand there."""
+    try:
+        text = None if value is None else value.decode()
+    except (AttributeError, UnicodeDecodeError):
+        return None, 0, False, False
+    return text, digest(value or b"") % 2**64, value is None, True
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ SCHEMA = 2
 HEADER = b"SQLite format 3\x00"
 MEMORY = ":memory:"
 # What SQLite raises on a damaged file: a damaged length may ask for all the memory, and a message
-# may quote text that is no Unicode.
+# may quote text that is not Unicode.
 DAMAGE = (sqlite3.Error, MemoryError, UnicodeDecodeError)
 PATIENCE = 60.0  # seconds that a writer waits for another one
 
@@ -235,7 +235,7 @@ def is_frozen(path: Path) -> bool:
 
 
 def refuse_damaged(path: Path) -> None:
-    """Refuses a file that is no whole number of pages; SQLite would fill the last with zeros.
+    """Refuses a file that is not a whole number of pages; SQLite would fill the last with zeros.
 
     A log beside it means that a process died while copying pages in, which SQLite makes good.
     """

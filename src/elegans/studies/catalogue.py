@@ -7,13 +7,14 @@ read from the syntax tree of that statement, where they are literals.
 """
 
 import ast
-import difflib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elegans import checks
 
 if TYPE_CHECKING:
     from elegans.studies.study import Study
@@ -35,16 +36,18 @@ class Entry(NamedTuple):
 
 def entries(room: Path = ROOM, package: str = "elegans.studies") -> list[Entry]:
     """All studies, chapter by chapter."""
-    found: dict[str, Entry] = {}
+    studies: dict[str, Entry] = {}
     for path in sorted(room.glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
-        if "\nSTUDY = Study(" not in text or "studies.unported import" in text:
+        if "\nSTUDY = Study(" not in text:
             continue
         entry = read(text, str(path), f"{package}.{path.parent.name}.{path.stem}")
-        if entry.name in found:
-            raise ValueError(f"{path}: the study {entry.name!r} is in {found[entry.name].module}.")
-        found[entry.name] = entry
-    return list(found.values())
+        if entry.name in studies:
+            raise ValueError(
+                f"{path}: the study {entry.name!r} is in {studies[entry.name].module}."
+            )
+        studies[entry.name] = entry
+    return list(studies.values())
 
 
 def read(text: str, path: str, module: str) -> Entry:
@@ -78,17 +81,11 @@ def make_current_directory_importable() -> None:
         sys.path.insert(0, os.getcwd())
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A question with the closest known name, if one is close."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
-
-
 def _module(name: str) -> str:
     modules = {entry.name: entry.module for entry in entries()}
     if name not in modules:
         raise ValueError(
-            f"No study is named {name!r}{nearest(name, modules)} "
+            f"No study is named {name!r}{checks.nearest(name, modules)} "
             f'"elegans reproduce --list" shows all {len(modules)}; one of your own is '
             '"module:STUDY".'
         )
