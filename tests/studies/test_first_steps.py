@@ -2,6 +2,7 @@
 
 import itertools
 
+import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pandas as pd
@@ -60,6 +61,24 @@ def test_an_aligned_start_is_between_ones_and_the_identity():
     params = Aligned(2.0, 0.5, 0.1)(jr.key(0), el.models.MinimalInduction(), task)
     np.testing.assert_allclose(params.weight, 0.5 + 1.5 * np.eye(3))
     np.testing.assert_allclose(params.position, 0.1)
+
+
+@pytest.mark.parametrize("margin", [0.0, -1.0, float("nan")])
+def test_a_margin_that_is_not_positive_is_refused(margin):
+    with pytest.raises(ValueError, match="margin"):
+        el.training.losses.Margin(margin)
+
+
+def test_the_margin_loss_is_linear_while_the_margin_is_not_reached():
+    f = jnp.array([[0.1, 0.2, 0.0], [0.0, -0.1, 0.3]])
+    y = jnp.array([2, 0])
+    for margin in (1.0, 8.0):
+        by_hand = np.mean([(2 * margin + 0.1 + 0.2) / 3, (2 * margin - 0.1 + 0.3) / 3])
+        loss = el.training.losses.Margin(margin)
+        assert float(loss(f, y)) == pytest.approx(by_hand, rel=1e-6)
+    beyond = jnp.array([[9.0, 0.0]])
+    assert float(el.training.losses.Margin()(beyond, jnp.array([0]))) == 0
+    assert float(el.training.losses.Margin(10.0)(beyond, jnp.array([0]))) == pytest.approx(0.5)
 
 
 def brute_diagonal(length: int) -> np.ndarray:

@@ -163,8 +163,8 @@ def law_tends_to_uniform(tables: Tables) -> Claim:
             " and ".join(
                 f"{row['distance']:.2f} at {row['states']:.0f} states" for _, row in ends.iterrows()
             )
-            + f" is the relative deviation (root mean square); from {MANY_STATES} states on it falls "
-            + f"as k to the power {interval:.2f}, and is the computed one to {off:.1%}"
+            + f" is the relative deviation (root mean square); from {MANY_STATES} states on it "
+            + f"falls as k to the power {interval:.2f}, and is the computed one to {off:.1%}"
         ),
         against=(
             f"an interval of the power that is not within {HALF_POWER[0]} to {HALF_POWER[1]}, or a "
@@ -201,7 +201,8 @@ STUDY = Study(
         "figure": (
             "Left: what the bigram strategy loses to the optimal predictor, at the last of so many "
             "symbols. Right: the relative deviation of the stationary law from the uniform one "
-            "(root mean square, and largest), with what is computed from that of the rows. Bars are 95% intervals."
+            "(root mean square, and largest), with what is computed from that of the rows. "
+            "Bars are 95% intervals."
         ),
         "first_token": "Losses of bigrams and of the optimum in nats, and their difference.",
         "laws": "Deviation of the stationary law from uniform by the number of states.",
