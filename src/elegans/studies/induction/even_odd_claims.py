@@ -273,7 +273,7 @@ def reach_claim(tables: Tables, step: int, text: str, source: str) -> Claim:
         source=source,
         measured=(
             f"after step {step} the other positions sum to {state['contamination']:.3f} of v_2 "
-            f"(after the second step 1 + 2c/(rho-c) = {state['limit']:.2f} in the limit); where "
+            f"(after the second step {state['limit']:.2f} in the limit); where "
             f"unigrams and bigrams differ the model sides with bigrams in {sides:.0%}"
         ),
         against="other positions that sum to more than a tenth of v_2, or another side in 5%",

@@ -217,8 +217,7 @@ def stationary(tables: Tables) -> Figure:
         errors = np.stack([distance - laws["low"], laws["high"] - distance])
         right.errorbar(states, distance, errors, fmt="o", capsize=3, label="root mean square")
         right.plot(states, laws["largest"], "s", ms=4, color="tab:gray", label="largest")
-        line = distance.iloc[-1] * (states / states.iloc[-1]) ** -0.5
-        right.plot(states, line, "--", color="tab:red", lw=1, label="slope -1/2")
+        right.plot(states, laws["theory"], "--", color="tab:red", lw=1, label="computed")
         right.set(
             title="stationary law: deviation from uniform",
             xlabel="states",
