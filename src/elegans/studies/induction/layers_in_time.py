@@ -49,7 +49,7 @@ class Settings:
 
     seeds: int
     recipe: Recipe
-    ratios: tuple[float, ...] = (1.0, 0.1, 0.01)
+    ratios: tuple[float, ...] = (1.0, 0.3, 0.1)
     start: float = 0.01  # of all entries of W and of v
     length: int = 100
 

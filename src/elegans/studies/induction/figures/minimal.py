@@ -139,7 +139,8 @@ def layers(tables: Tables) -> Figure:
             weight = np.array([[row["w_11"], row["w_12"]], [row["w_21"], row["w_22"]]])
             axes.imshow(weight, cmap="RdBu_r", vmin=-run["w_11"].max(), vmax=run["w_11"].max())
             for (i, j), value in np.ndenumerate(weight):
-                axes.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=8)
+                ink = "white" if value > 0.6 * run["w_11"].max() else "black"
+                axes.text(j, i, f"{value:.3f}", ha="center", va="center", fontsize=8, color=ink)
             axes.set(title=f"W at step {row['step']:,.0f}", xticks=[], yticks=[])
         left, middle, right = bottom.subplots(1, 3)
         for name, colour in (("alignment", "tab:orange"), ("lead", "tab:blue")):
@@ -152,7 +153,7 @@ def layers(tables: Tables) -> Figure:
                     alpha=0.6,
                     label=name if seed == usual["seed"].min() else None,
                 )
-        left.set(title="W aligned, v₂ ahead", xlabel="steps", ylim=(-1.05, 1.05))
+        left.set(title="W aligned, v₂ ahead", xlabel="steps", ylim=(-0.1, 1.05))
         left.legend()
         held = [name for name in dict.fromkeys(table["arm"]) if "held" in name]
         for i, name in enumerate(["usual", *held]):
