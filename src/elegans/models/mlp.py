@@ -5,8 +5,6 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 """
 
 import dataclasses
-import re
-from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -18,23 +16,18 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from elegans import checks
 from elegans.descriptions import input_size, output_size
 from elegans.fields import Number, configuration, is_off
+from elegans.models import activations
 from elegans.models.inits import Layers, Uniform
 from elegans.protocols import Init, check_init
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": jax.nn.relu,
-    "gelu": jax.nn.gelu,
-    "tanh": jnp.tanh,
-    "sin": jnp.sin,
-}
 
 
 @configuration
 class MLP:
     """A network with `depth` hidden layers of `width` neurons.
 
-    `activation` is "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d. `dropout` is
-    the probability of silencing a hidden neuron in training, to the nearest 256th.
+    `activation` is "relu", "gelu", "tanh", "sin", "z^d" for the power of degree d, or one that is
+    made for parities, as "zigzag:3" (see `models.activations`). `dropout` is the probability of
+    silencing a hidden neuron in training, to the nearest 256th.
     """
 
     width: int
@@ -48,8 +41,7 @@ class MLP:
         checks.whole(self, "depth", self.depth, low=1, what="counts the hidden layers")
         share = "is the share of neurons that are silenced"
         checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=share)
-        if not power_degree(self.activation):
-            checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
+        activations.check(self, self.activation)
         if isinstance(self.init, type) or not callable(self.init):
             raise TypeError(f"MLP: init is one such as inits.Sparse(2); got {self.init!r}.")
 
@@ -81,7 +73,7 @@ class MLP:
         self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
     ) -> Float[Array, "..."]:
         """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
-        sigma = activation(self.activation)
+        sigma = activations.activation(self.activation)
         for i, (weight, bias) in enumerate(params.layers[:-1]):
             x = sigma(x @ weight + bias)
             if not is_off(self.dropout) and key is not None:
@@ -89,18 +81,6 @@ class MLP:
         weight, bias = params.layers[-1]
         out = x @ weight + bias
         return out[..., 0] if weight.shape[1] == 1 else out
-
-
-def power_degree(name: str) -> int:
-    """The degree d of an activation "z^d", or zero if it is none."""
-    match = re.fullmatch(r"z\^([1-9][0-9]?)", str(name))
-    return int(match[1]) if match else 0
-
-
-def activation(name: str) -> Callable[[Array], Array]:
-    """The function that an activation's name stands for."""
-    degree = power_degree(name)
-    return (lambda z: z**degree) if degree else ACTIVATIONS[name]
 
 
 def dropout(key: PRNGKeyArray, x: Float[Array, "*shape"], share: Number) -> Float[Array, "*shape"]:
