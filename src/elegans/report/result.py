@@ -37,14 +37,20 @@ class Claim:
     source: str
     measured: str
     against: str
-    holds: bool
+    holds: bool | np.bool_
     interval: tuple[float, float, float] | None = None
     known_failure: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # NumPy's are not JSON
+        if self.interval is not None:
+            value, low, high = map(float, self.interval)
+            object.__setattr__(self, "interval", (value, low, high))
 
     @property
     def is_surprise(self) -> bool:
         """Whether it fails unexpectedly, or holds although it is declared to fail."""
-        return self.holds == bool(self.known_failure)
+        return bool(self.holds) == bool(self.known_failure)
 
     @property
     def outcome(self) -> str:

@@ -30,7 +30,7 @@ def frontier(tables: Tables) -> Figure:
     )
     panels = picture.subplots(len(groups), 4, squeeze=False)
     for (success, chance, time, examples), (key, part) in zip(panels, groups, strict=True):
-        name = title(*key)
+        name = title(*map(str, key))
         _success(success, part, f"{name}: success rate (%)")
         _chance(chance, part)
         _time(time, part, tables.facts["steps"])
@@ -39,7 +39,7 @@ def frontier(tables: Tables) -> Figure:
     return picture
 
 
-def title(n: int, k: int, init: str) -> str:
+def title(n: str, k: str, init: str) -> str:
     """How a task with an init is called."""
     return f"({n}, {k})-parity, {init} init"
 
@@ -59,7 +59,7 @@ def _chance(axes: Axes, part: pd.DataFrame) -> None:
         line = line.sort_values("samples")
         m, rate = line["samples"].astype(float), line["rate"]
         error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
-        style = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
+        style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
     limit = part["theory"].iloc[0]
     axes.axvline(limit, color="crimson", lw=1.2, ls="--")
@@ -122,7 +122,7 @@ def _labelled(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with their task in words, and the samples as text with online among them."""
     keys = zip(table["n"], table["k"], table["init"], strict=True)
     m = ["online" if pd.isna(m) else str(m) for m in table["samples"]]
-    return table.assign(task=[title(*key) for key in keys], m=m).drop(columns="samples")
+    return table.assign(task=[title(*map(str, key)) for key in keys], m=m).drop(columns="samples")
 
 
 def _map(cells: pd.DataFrame, task: str, pick: Any) -> alt.LayerChart:
@@ -190,5 +190,5 @@ def _dots(runs: pd.DataFrame, steps: int, pick: Any) -> alt.Chart:
 
 def _first_edge(cells: pd.DataFrame) -> list[dict[str, object]]:
     """The cell that is shown before any click: the one nearest to even odds."""
-    cell = cells.loc[(cells["rate"].fillna(0.0) - 0.5).abs().idxmin()]
+    cell = cells.iloc[int((cells["rate"].fillna(0.0) - 0.5).abs().argmin())]
     return [{"task": cell["task"], "width": int(cell["width"]), "m": cell["m"]}]
