@@ -20,3 +20,4 @@ from elegans.constructions.selection import selection_head as selection_head
 from elegans.constructions.selection import selection_heads as selection_heads
 from elegans.constructions.transformers import junta_transformer as junta_transformer
 from elegans.constructions.transformers import symmetric_transformer as symmetric_transformer
+from elegans.constructions.parity import parity_mlp as parity_mlp
