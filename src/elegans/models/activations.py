@@ -94,7 +94,8 @@ def oscillating_coefficients(k: int) -> tuple[Fraction, ...]:
     for difference, point in zip(differences, points, strict=True):
         for power, coefficient in enumerate(basis):
             total[power] += difference * coefficient
-        basis = [a - point * b for a, b in zip([0, *basis], [*basis, 0], strict=True)]
+        shifted = [Fraction(0), *basis]
+        basis = [a - point * b for a, b in zip(shifted, [*basis, Fraction(0)], strict=True)]
     return tuple(total)
 
 

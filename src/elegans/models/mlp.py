@@ -35,6 +35,7 @@ class MLP:
     activation: str = "relu"
     init: Init = field(default_factory=Uniform)
     dropout: Number = 0.0
+    head: bool = True
 
     def __post_init__(self) -> None:
         checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
@@ -53,6 +54,8 @@ class MLP:
     def sizes(self, task: Any) -> tuple[int, ...]:
         """The widths of all layers, input and output included."""
         hidden = (self.width,) * self.depth
+        if not self.head:
+            return (input_size(self, task), *hidden)
         return (input_size(self, task), *hidden, output_size(task))
 
     def init_params(self, key: PRNGKeyArray, task: Any) -> Layers:
@@ -74,6 +77,10 @@ class MLP:
     ) -> Float[Array, "..."]:
         """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
         sigma = activations.activation(self.activation)
+        if not self.head:
+            for weight, bias in params.layers:
+                x = sigma(x @ weight + bias)
+            return jnp.sum(x, axis=-1)
         for i, (weight, bias) in enumerate(params.layers[:-1]):
             x = sigma(x @ weight + bias)
             if not is_off(self.dropout) and key is not None:
