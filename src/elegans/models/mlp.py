@@ -35,7 +35,7 @@ class MLP:
     activation: str = "relu"
     init: Init = field(default_factory=Uniform)
     dropout: Number = 0.0
-    head: bool = True
+    output_layer: bool = True
 
     def __post_init__(self) -> None:
         checks.whole(self, "width", self.width, low=1, what="counts the neurons of a layer")
@@ -54,7 +54,7 @@ class MLP:
     def sizes(self, task: Any) -> tuple[int, ...]:
         """The widths of all layers, input and output included."""
         hidden = (self.width,) * self.depth
-        if not self.head:
+        if not self.output_layer:
             return (input_size(self, task), *hidden)
         return (input_size(self, task), *hidden, output_size(task))
 
@@ -77,7 +77,7 @@ class MLP:
     ) -> Float[Array, "..."]:
         """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
         sigma = activations.activation(self.activation)
-        if not self.head:
+        if not self.output_layer:
             for weight, bias in params.layers:
                 x = sigma(x @ weight + bias)
             return jnp.sum(x, axis=-1)
