@@ -5,4 +5,5 @@ from elegans.models.mlp import MLP as MLP
 from elegans.models.power_network import PowerNetwork as PowerNetwork
 from elegans.models.transformers.attention_only import AttentionOnly as AttentionOnly
 from elegans.models.transformers.bounded import BoundedTransformer as BoundedTransformer
+from elegans.models.transformers.classifier import TransformerClassifier as TransformerClassifier
 from elegans.models.two_embedding import TwoEmbedding as TwoEmbedding
