@@ -37,14 +37,20 @@ class Claim:
     source: str
     measured: str
     against: str
-    holds: bool
+    holds: bool | np.bool_
     interval: tuple[float, float, float] | None = None
     known_failure: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "holds", bool(self.holds))  # NumPy's are not JSON
+        if self.interval is not None:
+            value, low, high = map(float, self.interval)
+            object.__setattr__(self, "interval", (value, low, high))
 
     @property
     def is_surprise(self) -> bool:
         """Whether it fails unexpectedly, or holds although it is declared to fail."""
-        return self.holds == bool(self.known_failure)
+        return bool(self.holds) == bool(self.known_failure)
 
     @property
     def outcome(self) -> str:
@@ -70,8 +76,8 @@ class Result:
         notes: What a reader should know of this very execution, such as runs that failed.
         figures: Functions of the tables, each as "module:function", by name; `charts` likewise.
         captions: A sentence for a stranger, by the name of a table, figure or chart.
-        formats: How numbers are shown, as Python formats (".0%"), by column, table or
-            "table.column".
+        formats: How numbers are shown, as Python formats (".0%"): those of a "table.column", of
+            a column in any table, or all floats of a table.
         shown: The tables that a terminal prints.
     """
 

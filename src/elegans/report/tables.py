@@ -64,7 +64,10 @@ def to_csv(table: pd.DataFrame) -> str:
     """The table as CSV, exact together with its `kinds`."""
     cells = [[_written(value) for value in table[column].tolist()] for column in table]
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    # A lone carriage return ends a row for readers, and is quoted only if everything is.
+    has_return = any("\r" in cell for column in cells for cell in column)
+    quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
     writer.writerow(table.columns)
     writer.writerows(zip(*cells, strict=True))
     return text.getvalue()
@@ -88,9 +91,9 @@ def _typed(name: str, column: pd.Series) -> pd.Series:
     """A column of one of the types that are kept; objects become what they hold."""
     kind = column.dtype.kind
     is_plain = isinstance(column.dtype, np.dtype) and kind in "biuf"
-    if is_plain or pd.api.types.is_string_dtype(column.dtype):
-        if column.dtype != object:
-            return column
+    is_text = pd.api.types.is_string_dtype(column.dtype) and column.dtype != object
+    if is_plain or is_text:
+        return column
     if isinstance(column.dtype, pd.CategoricalDtype):
         return _typed(name, column.astype(column.cat.categories.dtype))
     if pd.api.types.is_extension_array_dtype(column.dtype) and kind in "biuf":
@@ -131,7 +134,7 @@ def _column(cells: list[str], kind: str) -> pd.Series:
     if "float" in kind.lower():
         # In Python's own floats first: a nullable column reads NaN as missing.
         floats = pd.Series([float(cell or "nan") for cell in cells], dtype="float64")
-        return floats.astype(kind)
+        return floats.astype(pd.api.types.pandas_dtype(kind))
     return pd.Series([int(cell) if cell else None for cell in cells], dtype=kind)
 
 

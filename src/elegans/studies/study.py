@@ -16,15 +16,10 @@ the claims and draws from the tables as they were saved. Stages are plain functi
 """
 
 import dataclasses
-import importlib.metadata
-import inspect
-import json
 import os
 import re
-import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -33,14 +28,12 @@ import pandas as pd
 
 from elegans import checks
 from elegans.report import bundle
-from elegans.report.result import Claim, Result, Tables, plain
+from elegans.report.result import Result, Tables
 from elegans.runs import Runs
+from elegans.studies.plan import Check, KnownFailure, Plan, Sweeps
 
-Sweeps = Mapping[str, Any]  # from names to sweeps
-Check = Callable[[Tables], Claim]
 CheckType = TypeVar("CheckType", bound=Check)
 Names = Mapping[str, str]
-LIBRARIES = ("jax", "numpy", "pandas", "scipy")
 
 
 class Scale(NamedTuple):
@@ -48,13 +41,6 @@ class Scale(NamedTuple):
 
     settings: Any
     minutes: float | int
-
-
-class KnownFailure(NamedTuple):
-    """Why a claim fails, and at which scales; None is all."""
-
-    reason: str
-    scales: tuple[str, ...] | None
 
 
 def known_failure(
@@ -86,7 +72,8 @@ class Study:
         figures: "module:function", or such by name; likewise `charts`.
         captions: A sentence by the name of a table, a figure ("figure", if there is one) or a chart
             ("chart").
-        formats: How numbers are shown, by column, table or "table.column", such as ".0%".
+        formats: How numbers are shown, such as ".0%", by "table.column", by column, or by table
+            for all its floats.
         shown: The tables that a terminal prints.
     """
 
@@ -124,7 +111,7 @@ class Study:
                 bundle.function(target)
         return self
 
-    def plan(self, scale: str = "quick", data: str | os.PathLike[str] | None = None) -> "Plan":
+    def plan(self, scale: str = "quick", data: str | os.PathLike[str] | None = None) -> Plan:
         """What is to be run at a scale; everything that can be refused is refused here."""
         self.resolve()
         if scale not in self.scales:
@@ -136,10 +123,9 @@ class Study:
         if data is not None:
             settings = dataclasses.replace(settings, data=Path(data))
         stage = self.runs(settings)
-        if inspect.isgenerator(stage):
-            return Plan(self, scale, settings, next(stage, {}), stage)
-        assert isinstance(stage, Mapping), f"runs of study {self.name!r} returned {stage!r}"
-        return Plan(self, scale, settings, stage, None)
+        if isinstance(stage, Mapping):
+            return Plan(self, scale, settings, stage, None)
+        return Plan(self, scale, settings, next(stage, {}), stage)
 
     def run(
         self,
@@ -165,148 +151,3 @@ class Study:
         """
         options = {"workers": workers, "cluster": cluster, "executor": executor}
         return self.plan(scale, data).run(out, store, command, progress=progress, **options)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A study at a scale, ready to run: its first sweeps, and the generator of later ones."""
-
-    study: Study
-    scale: str
-    settings: Any
-    first: Sweeps
-    later: Generator[Sweeps, dict[str, Runs], None] | None
-
-    def run(
-        self,
-        out: str | os.PathLike[str] | None = None,
-        store: str | os.PathLike[str] | None = None,
-        command: str | None = None,
-        **options: Any,
-    ) -> Result:
-        """Does the runs, computes the tables, checks the claims, and writes the bundle if asked."""
-        from elegans.sweeps.driver import complete
-
-        began = time.perf_counter()
-        study = self.study
-        directory = None if out is None else Path(out) / study.name
-        with opened(store, directory) as (place, notes):
-            runs, structures = self._complete(
-                lambda sweeps: complete(sweeps, store=place, **options)
-            )
-            notes += failures(runs)
-            tables = {name: each.table for name, each in runs.items() if len(each)}
-            tables |= study.tables(self.settings, runs)
-        facts = study.facts(self.settings, Tables(tables)) if study.facts else {}
-        typed = Tables(tables, plain(facts, f"the facts of {study.name}"))
-        result = Result(
-            study=study.name,
-            title=study.title,
-            summary=study.summary,
-            source=study.source,
-            scale=self.scale,
-            settings=plain(self.settings, f"the settings of {study.name}"),
-            tables=typed,
-            claims=[self._checked(claim, typed) for claim in study.claims],
-            facts=typed.facts,
-            seconds=time.perf_counter() - began,
-            versions=versions(),
-            command=command or f"elegans reproduce {study.name} --scale {self.scale}",
-            structures=structures,
-            notes=notes,
-            **{name: getattr(study, name) for name in PRESENTATION},
-        )
-        if directory is not None:
-            result.write(directory)
-        return result
-
-    def _complete(
-        self, complete: Callable[[Sweeps], dict[str, Runs]]
-    ) -> tuple[dict[str, Runs], int]:
-        """All runs, mapping by mapping, and how many structures they were compiled to."""
-        runs: dict[str, Runs] = {}
-        structures: set[Any] = set()
-        sweeps: Sweeps | None = self.first
-        while sweeps is not None:
-            for name in sweeps:
-                if name in runs:
-                    raise ValueError(f"Study {self.study.name!r} has two sweeps named {name!r}.")
-            finished = complete(sweeps)
-            structures |= structures_of(sweeps)
-            runs |= finished
-            try:
-                sweeps = None if self.later is None else self.later.send(finished)
-            except StopIteration:
-                sweeps = None
-        return runs, len(structures)
-
-    def _checked(self, claim: Check, tables: Tables) -> Claim:
-        """The claim on these tables, marked if it is known to fail at this scale."""
-        outcome = claim(tables)
-        failure: KnownFailure | None = getattr(claim, "known_failure", None)
-        if failure is None or (failure.scales is not None and self.scale not in failure.scales):
-            return outcome
-        return dataclasses.replace(outcome, known_failure=failure.reason)
-
-
-PRESENTATION = ("figures", "charts", "captions", "formats", "shown")
-
-
-@contextmanager
-def opened(
-    path: str | os.PathLike[str] | None, directory: Path | None
-) -> Iterator[tuple[Any, list[str]]]:
-    """The store of a study, and what is to be said about its runs.
-
-    Runs that failed are tried again. The bundle's own store is no archive: its runs of other code
-    are removed. In a store that the user names they stay, and the sweep says that they are there.
-    """
-    from elegans.experiments.run import code_version
-    from elegans.store.store import Store
-
-    if path is None and directory is not None:
-        directory.mkdir(parents=True, exist_ok=True)
-        path = directory / "runs.db"
-    notes: list[str] = []
-    with Store(":memory:" if path is None else path) as store:
-        store.forget_failed()
-        if directory is not None and path == directory / "runs.db":
-            count = store.forget_other_code(code_version())
-            if count:
-                notes.append(f"{count} stored runs were made by other code, and are done again.")
-        yield store, notes
-
-
-def failures(runs: Mapping[str, Runs]) -> list[str]:
-    """A sentence about runs that failed; a computation that failed has no table, so it raises."""
-    failed = [run for each in runs.values() for run in each if run.status == "failed"]
-    if not failed:
-        return []
-    reason = (failed[0].traceback or "").strip().splitlines()[-1:]
-    sentence = (
-        f"{len(failed)} of {sum(map(len, runs.values()))} runs failed; the first with: "
-        f"{' '.join(reason)}"
-    )
-    if not all(hasattr(run.experiment, "training") for run in failed):
-        raise RuntimeError(f"{sentence}\n{failed[0].traceback}")
-    return [sentence]
-
-
-def structures_of(sweeps: Sweeps) -> set[Any]:
-    """The different programs that the experiments of some sweeps are compiled to."""
-    from elegans.training.program import split
-
-    experiments = [point.experiment for sweep in sweeps.values() for point in sweep.points]
-    return {
-        split(each.task, each.model, each.training)[0]
-        for each in experiments
-        if hasattr(each, "training")
-    }
-
-
-def versions() -> dict[str, str]:
-    """The versions that a result may depend on."""
-    from elegans.experiments.run import versions as versions_of_runs
-
-    ours: dict[str, str] = json.loads(versions_of_runs())
-    return ours | {name: importlib.metadata.version(name) for name in LIBRARIES}

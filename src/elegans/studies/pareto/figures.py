@@ -30,7 +30,7 @@ def frontier(tables: Tables) -> Figure:
     )
     panels = picture.subplots(len(groups), 4, squeeze=False)
     for (success, chance, time, examples), (key, part) in zip(panels, groups, strict=True):
-        name = title(*key)
+        name = title(*map(str, key))
         _success(success, part, f"{name}: success rate (%)")
         _chance(chance, part)
         _time(time, part, tables.facts["steps"])
@@ -39,7 +39,7 @@ def frontier(tables: Tables) -> Figure:
     return picture
 
 
-def title(n: int, k: int, init: str) -> str:
+def title(n: str, k: str, init: str) -> str:
     """How a task with an init is called."""
     return f"({n}, {k})-parity, {init} init"
 
@@ -59,7 +59,7 @@ def _chance(axes: Axes, part: pd.DataFrame) -> None:
         line = line.sort_values("samples")
         m, rate = line["samples"].astype(float), line["rate"]
         error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
-        style = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
+        style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
     limit = part["theory"].iloc[0]
     axes.axvline(limit, color="crimson", lw=1.2, ls="--")
@@ -76,7 +76,8 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
     for width, line in sure.groupby("width"):
         line = line.sort_values("samples")
         m = line["samples"].astype(float)
-        axes.plot(m, line["median_steps"], color=shade[width], marker="o", ms=3, lw=1.5)
+        style: Any = {"color": shade[width], "label": f"r = {width:,}"}
+        axes.plot(m, line["median_steps"], marker="o", ms=3, lw=1.5, **style)
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
@@ -84,6 +85,8 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
         ylabel="median steps to success", title="Close to the edge, fewer examples take longer"
     )
     look.plain_ticks(axes)
+    if len(sure):
+        axes.legend()
 
 
 def _examples(axes: Axes, curves: pd.DataFrame, name: str) -> None:
@@ -99,6 +102,7 @@ def _examples(axes: Axes, curves: pd.DataFrame, name: str) -> None:
         axes.plot([], [], color=shade[width], label=f"test error, r = {width:,}")
     axes.plot([], [], color="0.75", label="train error")
     axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+    look.few_thousands(axes)
     axes.set_title(f"Runs at m = {curves['samples'].iloc[0]:,}, {name}")
     axes.legend(loc="center right")
 
@@ -122,7 +126,7 @@ def _labelled(table: pd.DataFrame) -> pd.DataFrame:
     """The rows with their task in words, and the samples as text with online among them."""
     keys = zip(table["n"], table["k"], table["init"], strict=True)
     m = ["online" if pd.isna(m) else str(m) for m in table["samples"]]
-    return table.assign(task=[title(*key) for key in keys], m=m).drop(columns="samples")
+    return table.assign(task=[title(*map(str, key)) for key in keys], m=m).drop(columns="samples")
 
 
 def _map(cells: pd.DataFrame, task: str, pick: Any) -> alt.LayerChart:
@@ -190,5 +194,5 @@ def _dots(runs: pd.DataFrame, steps: int, pick: Any) -> alt.Chart:
 
 def _first_edge(cells: pd.DataFrame) -> list[dict[str, object]]:
     """The cell that is shown before any click: the one nearest to even odds."""
-    cell = cells.loc[(cells["rate"].fillna(0.0) - 0.5).abs().idxmin()]
+    cell = cells.iloc[int((cells["rate"].fillna(0.0) - 0.5).abs().argmin())]
     return [{"task": cell["task"], "width": int(cell["width"]), "m": cell["m"]}]

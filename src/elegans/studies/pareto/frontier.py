@@ -233,7 +233,7 @@ STUDY = Study(
     captions={
         "figure": (
             "Each row of panels is a task and an init. First panel: the percentage of runs that "
-            "succeeded in each cell, with a tick for all. Second: the same rates as curves with 95% "
+            "succeeded in each cell, a tick for all of them. Second: the same rates with their 95% "
             "Wilson intervals; left of the red line no learner at all can know the relevant "
             "inputs. Third: median number of steps until success, in cells in which more than half "
             "of the runs succeed. Fourth: errors during a few runs, on new examples in colour and "

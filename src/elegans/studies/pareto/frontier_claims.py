@@ -5,6 +5,8 @@ seed first, and intervals are over seeds.
 """
 
 import itertools
+from collections.abc import Iterator
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -23,24 +25,24 @@ def finished(tables: Tables) -> pd.DataFrame:
     return tables["runs"].dropna(subset="success").astype({"success": bool})
 
 
-def title(n: int, k: int, init: str) -> str:
-    """How a group of cells is called."""
-    return f"({n}, {k})-parity, {init}"
+def groups(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The runs of each task and init, with how these are called."""
+    for key, part in runs.groupby(GROUP, sort=False):
+        n, k, init = cast(tuple[Any, ...], key)
+        yield f"({n}, {k})-parity, {init}", part
 
 
 def wider_needs_fewer_samples(tables: Tables) -> Claim:
     """The widest network learns from fewer samples than the narrowest, seed by seed."""
     wins: dict[str, Interval] = {}
     details = {}
-    for (n, k, init), part in finished(tables).dropna(subset="samples").groupby(GROUP, sort=False):
-        name = title(n, k, init)
+    for name, part in groups(finished(tables).dropna(subset="samples")):
         least = part.assign(samples=part["samples"].astype(float).where(part["success"], np.inf))
         least = least.groupby(["width", "seed"])["samples"].min().unstack("width")
         wide, narrow = least[least.columns.max()], least[least.columns.min()]
-        differ = int((wide != narrow).sum())
-        fewer = int((wide < narrow).sum())
-        wins[name] = wilson(fewer, differ) if differ else Interval(0.0, 0.0, 1.0)
-        details[name] = f"{fewer} of the {differ} seeds that differ (of {len(least)})"
+        fewer = int((wide < narrow).sum())  # equal numbers count against it
+        wins[name] = wilson(fewer, len(least))
+        details[name] = f"{fewer} of {len(least)} seeds"
     worst = min(wins, key=lambda name: wins[name].low)
     interval = wins[worst]
     return Claim(
@@ -67,10 +69,10 @@ def width_never_hurts(tables: Tables) -> Claim:
     level is divided by the number of pairs.
     """
     gains: dict[str, np.ndarray] = {}
-    for (n, k, init), part in finished(tables).groupby(GROUP, sort=False):
+    for group, part in groups(finished(tables)):
         rates = part.groupby(["width", "seed"])["success"].mean().unstack("width")
         for narrow, wide in itertools.combinations(sorted(rates.columns), 2):
-            name = f"{title(n, k, init)}, widths {narrow} and {wide}"
+            name = f"{group}, widths {narrow} and {wide}"
             gains[name] = (rates[wide] - rates[narrow]).dropna().to_numpy()
     chances = {name: chance_of_losing(gain) for name, gain in gains.items()}
     worse = [name for name, chance in chances.items() if chance * len(gains) < LEVEL]

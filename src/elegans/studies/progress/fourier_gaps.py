@@ -4,215 +4,303 @@ For a neuron with vector $w$ the gradient against $y = \chi_S(x)$ is $g_i = \mat
 \sigma'(\langle w, x \rangle)$, exactly, as a sum over all inputs. Its gap is
 $\Gamma = \max_{i \in S} |g_i| - \max_{i \notin S} |g_i|$, or with min for the first max in the
 strict sense of definition 5.4. For random signs $w$ and a rectifier it is half of majority's gap,
-known in closed form; here are Gaussian and uniform $w$, sinusoids $\sigma' = \sin(\langle w, x
-\rangle / \sqrt n)$, and a sinusoidal neuron while SGD trains it.
+known in closed form (a check of the code: tests/studies/test_exact_studies.py); here are Gaussian
+and uniform $w$, sinusoids $\sigma' = \sin(\langle w, x \rangle / \sqrt n)$, and a sinusoidal neuron
+while SGD trains it.
 
 Both functions are odd, so coefficients of even order vanish, and gaps exist for even $k$ alone.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from elegans.statistics import wilson
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans import cube
+from elegans.fields import configuration
+from elegans.report.result import Claim, Tables
+from elegans.runs import Runs
+from elegans.statistics import Interval, bootstrap, wilson
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
 from elegans.theory.boolean import gradients, majority
 
-STARTS = ("sign", "uniform", "gaussian")
+INITS = ("sign", "uniform", "gaussian")
+FUNCTIONS = ("threshold", "sinusoid")
 SOURCE = "thesis, appendix B.3.1"
 SMALL_K = 4  # the text speaks of small cases; beyond, sinusoids fall behind
+NEURONS_PER_RUN = 100
+FAIR_CHANCE = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How many random neurons, and how long a path."""
+    """How many random neurons (hundreds of them), and how many paths of which length."""
 
     n: int
     ks: tuple[int, ...]
-    trials: int
+    hundreds: int
     paths: int
     path_k: int
+    steps: int
+    every: int
+
+
+@configuration
+class RandomGaps:
+    """The gaps of a hundred random neurons."""
+
+    n: int
+    k: int
+    function: str
+    init: str
+
+    def __call__(self, seed: int) -> pd.DataFrame:
+        """One row per neuron."""
+        support = tuple(range(self.k))
+        rows = []
+        for i in range(NEURONS_PER_RUN):
+            # The neuron depends on its number and init alone: functions and k share it.
+            number = seed * NEURONS_PER_RUN + i
+            generator = np.random.default_rng([number, INITS.index(self.init)])
+            w = random_vector(self.init, self.n, generator)
+            if self.function == "threshold":
+                gradient = gradients.population(w, support)
+            else:
+                gradient = gradients.population(w / math.sqrt(self.n), support, activation=np.sin)
+            rows.append(
+                {
+                    "neuron": number,
+                    "gap": gradients.gap(gradient, support, relaxed=True),
+                    "strict_gap": gradients.gap(gradient, support),
+                    "theory": majority.gap(self.n, self.k) / 2,
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+@configuration
+class SinusoidPath:
+    r"""The gap along SGD on $\sigma(z) = \cos(\frac\pi2 (k - z))$, which can be the parity itself.
+
+    Hinge loss, no bias, uniform init of variance $1/(3n)$, fresh examples.
+    """
+
+    n: int
+    k: int
     steps: int
     every: int
     learning_rate: float = 0.002
     batch: int = 32
 
+    def __call__(self, seed: int) -> pd.DataFrame:
+        """One row each time that the gap is measured."""
+        support = tuple(range(self.k))
+        generator = np.random.default_rng([seed, 7])
+        w = generator.uniform(-1, 1, self.n) / math.sqrt(self.n)
+        rows = []
+        for step in range(self.steps + 1):
+            if step % self.every == 0:
+                gradient = gradients.population(w, support, activation=self.slope)
+                gap = gradients.gap(gradient, support, relaxed=True)
+                rows.append({"step": step, "gap": gap})
+            x = cube.drawn_signs(generator, self.batch, self.n)
+            y, z = x[:, : self.k].prod(axis=1), x @ w
+            is_below_margin = y * np.cos(math.pi / 2 * (self.k - z)) < 1
+            w = w + self.learning_rate * (y * is_below_margin * self.slope(z)) @ x / self.batch
+        return pd.DataFrame(rows)
 
-def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Draws the neurons, trains the paths, and checks what the figures are said to show."""
-    gaps = random_gaps(settings)
-    paths = path_gaps(settings)
-    table = summarised(gaps)
-    return Result(
-        study="fourier-gaps",
-        scale=scale,
-        table=table,
-        summary={
-            "Share of random neurons whose gap is positive": shares(table, "positive"),
-            "Share whose gap is at least majority's": shares(table, "above_majority"),
-        },
-        claims=check(table, paths),
-        data={"gaps": gaps, "paths": paths},
-        facts={"n": settings.n, "trials": settings.trials, "path_k": settings.path_k},
-    )
+    def slope(self, z: np.ndarray) -> np.ndarray:
+        r"""$\sigma'(z)$."""
+        return math.pi / 2 * np.sin(math.pi / 2 * (self.k - z))
 
 
-def start(name: str, n: int, generator: np.random.Generator) -> np.ndarray:
-    """A random vector of one of the starts, at unit scale."""
-    if name == "sign":
+def random_vector(init: str, n: int, generator: np.random.Generator) -> np.ndarray:
+    """A neuron's weights at unit scale."""
+    if init == "sign":
         return generator.choice([-1.0, 1.0], n)
-    if name == "uniform":
+    if init == "uniform":
         return generator.uniform(-1, 1, n)
     return generator.standard_normal(n)
 
 
-def random_gaps(settings: Settings) -> pd.DataFrame:
-    """One row a random neuron, for thresholds and for sinusoids."""
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Random neurons of every kind, and paths."""
+    gaps = [
+        (
+            {"function": function, "init": init, "k": k},
+            RandomGaps(n=settings.n, k=k, function=function, init=init),
+        )
+        for function in FUNCTIONS
+        for init in INITS
+        for k in settings.ks
+    ]
+    path = SinusoidPath(n=settings.n, k=settings.path_k, steps=settings.steps, every=settings.every)
+    return {
+        "gaps": Sweep.of(gaps, seeds=settings.hundreds),
+        "paths": Sweep.of([({}, path)], seeds=settings.paths),
+    }
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """One row per function, init and k: how often the gap is positive, and how large it is."""
     rows = []
-    n = settings.n
-    for seed in range(settings.trials):
-        for name in STARTS:
-            w = start(name, n, np.random.default_rng([seed, STARTS.index(name)]))
-            for k in settings.ks:
-                support = tuple(range(k))
-                for kind in ("threshold", "sinusoid"):
-                    if kind == "threshold":
-                        gradient = gradients.population(w, support)
-                    else:
-                        gradient = gradients.population(
-                            w / math.sqrt(n), support, activation=np.sin
-                        )
-                    rows.append(
-                        {
-                            "function": kind,
-                            "start": name,
-                            "k": k,
-                            "seed": seed,
-                            "gap": gradients.gap(gradient, support, relaxed=True),
-                            "strict_gap": gradients.gap(gradient, support),
-                            "theory": majority.gap(n, k) / 2,
-                        }
-                    )
-    return pd.DataFrame(rows)
-
-
-def path_gaps(settings: Settings) -> pd.DataFrame:
-    r"""The gap along SGD on $\sigma(z) = \cos(\frac\pi2 (k - z))$, which can be the parity itself.
-
-    Hinge loss, no bias, uniform start of variance $1/(3n)$, fresh examples.
-    """
-    n, k = settings.n, settings.path_k
-    support = tuple(range(k))
-
-    def slope(z: np.ndarray) -> np.ndarray:
-        return math.pi / 2 * np.sin(math.pi / 2 * (k - z))
-
-    rows = []
-    for seed in range(settings.paths):
-        generator = np.random.default_rng([seed, 7])
-        w = generator.uniform(-1, 1, n) / math.sqrt(n)
-        for step in range(settings.steps + 1):
-            if step % settings.every == 0:
-                gradient = gradients.population(w, support, activation=slope)
-                rows.append(
-                    {"seed": seed, "step": step,
-                     "gap": gradients.gap(gradient, support, relaxed=True)}
-                )  # fmt: skip
-            x = 1.0 - 2.0 * generator.integers(0, 2, (settings.batch, n))
-            y = x[:, :k].prod(axis=1)
-            z = x @ w
-            wrong = y * np.cos(math.pi / 2 * (k - z)) < 1
-            w = w + settings.learning_rate * (y * wrong * slope(z)) @ x / settings.batch
-    return pd.DataFrame(rows)
-
-
-def summarised(gaps: pd.DataFrame) -> pd.DataFrame:
-    """One row a function, start and k: how often the gap is positive, and how large it is."""
-    rows = []
-    for (kind, name, k), part in gaps.groupby(["function", "start", "k"], sort=False):
+    kinds = runs["gaps"].table.groupby(["function", "init", "k"], sort=False)
+    for (function, init, k), part in kinds:
         theory = part["theory"].iloc[0]
-        reached = part["gap"] >= theory * (1 - 1e-9)
+        reaches = part["gap"] >= theory * (1 - 1e-9)
+        interval = wilson(int(reaches.sum()), len(part))
         rows.append(
             {
-                "function": kind,
-                "start": name,
+                "function": function,
+                "init": init,
                 "k": k,
-                "trials": len(part),
+                "neurons": len(part),
                 "positive": float((part["gap"] > 0).mean()),
                 "strict_positive": float((part["strict_gap"] > 0).mean()),
-                "above_majority": float(reached.mean()),
-                "above_majority_low": wilson(int(reached.sum()), len(part)).low,
+                "reaches_majority": interval.value,
+                "low": interval.low,
+                "high": interval.high,
                 "median_gap": part["gap"].median(),
                 "theory": theory,
             }
         )
-    return pd.DataFrame(rows)
+    return {"kinds": pd.DataFrame(rows)}
 
 
-def shares(table: pd.DataFrame, column: str) -> pd.DataFrame:
-    """A share by function and start, across k."""
-    named = table.assign(neuron=table["function"] + ", " + table["start"])
-    grid = named.pivot(index="neuron", columns="k", values=column)
-    grid.columns = [f"k = {k}" for k in grid.columns]
-    return grid
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """The sizes that the figure mentions."""
+    neurons = settings.hundreds * NEURONS_PER_RUN
+    return {"n": settings.n, "neurons": neurons, "path_k": settings.path_k}
 
 
-def check(table: pd.DataFrame, paths: pd.DataFrame) -> tuple[Claim, ...]:
-    """What the text says about figures B.7 and B.8."""
-    signs = table[(table["function"] == "threshold") & (table["start"] == "sign")]
-    worst = float(np.abs(signs["median_gap"] / signs["theory"] - 1).max())
-    claims = [
-        Claim(
-            "Random signs have the gap of majority at every S",
-            SOURCE,
-            f"largest relative difference from the closed form {worst:.1e}",
-            worst < 1e-9,
-        )
-    ]
-    for kind, figure in (("threshold", "B.7"), ("sinusoid", "B.8, left")):
-        random = table[(table["function"] == kind) & (table["start"] != "sign")]
-        small = random[random["k"] <= SMALL_K]
-        shown = "; ".join(
-            f"k = {k}: {part['above_majority'].min():.0%} to {part['above_majority'].max():.0%}"
-            for k, part in random.groupby("k")
-        )
-        claims.append(
-            Claim(
-                f"Gaps of random {kind}s are comparable to majority's with a fair chance "
-                f"(k <= {SMALL_K})",
-                f"{SOURCE}, Figure {figure}",
-                f"neurons whose gap is as large as majority's, {shown}",
-                bool(small["above_majority_low"].min() > 0.05),
-            )
-        )
-    first = paths[paths["step"] == 0].set_index("seed")["gap"]
-    growth = paths.groupby("seed")["gap"].max() / first
-    claims.append(
-        Claim(
-            "The gap of a sinusoidal neuron is positive at the start and grows as SGD trains it",
-            f"{SOURCE}, Figure B.8, right",
-            f"positive at the start in {(first > 0).sum()} of {len(first)} runs, then up to "
-            f"{growth.median():.1f} times as large in the median ({growth.min():.1f} to "
-            f"{growth.max():.1f})",
-            bool((first > 0).all() and growth.median() > 1.5),
-        )
+def thresholds_are_comparable(tables: Tables) -> Claim:
+    """Random rectifiers have gaps as large as majority's with a fair chance."""
+    return comparable(tables, "threshold", "B.7")
+
+
+def sinusoids_are_comparable(tables: Tables) -> Claim:
+    """Random sinusoids have gaps as large as majority's with a fair chance."""
+    return comparable(tables, "sinusoid", "B.8, left")
+
+
+def comparable(tables: Tables, function: str, figure: str) -> Claim:
+    """That neurons of a kind reach majority's gap with a fair chance, at small k."""
+    kinds = tables["kinds"]
+    random = kinds[(kinds["function"] == function) & (kinds["init"] != "sign")]
+    small = random[random["k"] <= SMALL_K]
+    worst = small.iloc[int(small["reaches_majority"].argmin())]
+    interval = Interval(*(float(worst[name]) for name in ("reaches_majority", "low", "high")))
+    shares = "; ".join(
+        f"k = {k}: {part['reaches_majority'].min():.0%} to {part['reaches_majority'].max():.0%}"
+        for k, part in random.groupby("k")
     )
-    return tuple(claims)
+    return Claim(
+        text=(
+            f"Gaps of random {function}s are comparable to majority's with a fair chance "
+            f"(k <= {SMALL_K})"
+        ),
+        source=f"{SOURCE}, Figure {figure}",
+        measured=(
+            f"neurons whose gap is as large as majority's, {shares}; at worst {interval:.0%} "
+            f"({worst['init']}, k = {worst['k']})"
+        ),
+        against=(
+            f"an init, with k <= {SMALL_K}, of which the interval of that share reaches down to "
+            f"{FAIR_CHANCE:.0%}"
+        ),
+        holds=interval.low > FAIR_CHANCE,
+        interval=interval,
+    )
+
+
+def training_enlarges_the_gap(tables: Tables) -> Claim:
+    """The gap of a sinusoidal neuron is positive at first and grows while it trains."""
+    paths = tables["paths"]
+    first = paths[paths["step"] == 0].set_index("seed")["gap"]
+    positive = first > 0
+    largest = paths.groupby("seed")["gap"].max()
+    # A ratio to a gap that is not positive means nothing: such a path has not grown.
+    growth = (largest / first).where(positive, 0.0)
+    interval = bootstrap(growth.to_numpy())
+    return Claim(
+        text="The gap of a sinusoidal neuron is positive at first and grows as SGD trains it",
+        source=f"{SOURCE}, Figure B.8, right",
+        measured=(
+            f"positive at first in {int(positive.sum())} of {len(first)} runs, then up to "
+            f"{interval:.1f} times as large in the median"
+        ),
+        against=(
+            "a run that begins without a gap, or an interval of the median growth that reaches "
+            "down to 1.5"
+        ),
+        holds=bool(positive.all()) and interval.low > 1.5,
+        interval=interval,
+    )
 
 
 STUDY = Study(
     name="fourier-gaps",
-    reproduces="Thesis, Figures B.7 and B.8: Fourier gaps of random neurons beside majority's",
+    title="The first gradient of a random neuron already shows which inputs matter",
+    summary=(
+        "The label is the parity of k out of n random signs, and no single input says anything "
+        "about it. Yet the gradient of a random neuron is, on average over all inputs, often "
+        "larger at the relevant coordinates than at all others: that difference is its Fourier "
+        "gap, the reason why gradient descent makes progress on parities long before its error "
+        "falls. For neurons with random signs as weights the gap is known in closed form, half of "
+        "that of the majority function. Here it is computed exactly for other random weights, for "
+        "sinusoidal neurons, and along training."
+    ),
+    source="Thesis, Figures B.7 and B.8",
     scales={
-        "quick": Scale(Settings(n=11, ks=(2, 4), trials=100, paths=5, path_k=4, steps=4000,
-                                every=100), "5 seconds"),
-        "laptop": Scale(Settings(n=15, ks=(2, 4, 6), trials=1000, paths=10, path_k=4, steps=8000,
-                                 every=100), "2 minutes"),
-        "paper": Scale(Settings(n=15, ks=(2, 4, 6), trials=10_000, paths=10, path_k=4, steps=8000,
-                                every=100), "20 minutes"),
+        "quick": Scale(
+            Settings(n=11, ks=(2, 4), hundreds=1, paths=10, path_k=4, steps=4000, every=100),
+            minutes=0.2,
+        ),
+        "laptop": Scale(
+            Settings(n=15, ks=(2, 4, 6), hundreds=10, paths=10, path_k=4, steps=8000, every=100),
+            minutes=2,
+        ),
+        "paper": Scale(
+            Settings(n=15, ks=(2, 4, 6), hundreds=100, paths=10, path_k=4, steps=8000, every=100),
+            minutes=20,
+        ),
     },
-    measure=measure,
-)  # fmt: skip
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(thresholds_are_comparable, sinusoids_are_comparable, training_enlarges_the_gap),
+    figures="elegans.studies.progress.figures:fourier_gaps",
+    charts="elegans.studies.progress.figures:fourier_gaps_chart",
+    shown=("kinds",),
+    formats={
+        "positive": ".0%",
+        "strict_positive": ".0%",
+        "reaches_majority": ".0%",
+        "low": ".0%",
+        "high": ".0%",
+    },
+    captions={
+        "figure": (
+            "Left: how large the gaps of random neurons are, by the law of their weights, for "
+            "rectifiers (above, whose derivative is a threshold) and sinusoids (below), a column "
+            "for each k. To the right of zero the largest entry of the gradient is at a relevant "
+            "input; the dashed line is the gap of random signs, half of majority's. Right: the gap "
+            "of a sinusoidal neuron while it is trained, one line per run."
+        ),
+        "chart": (
+            "Every random neuron as a dot: the relaxed gap, in which one relevant coordinate must "
+            "stand out, against the strict one, in which all must. Click a legend entry to see one "
+            "law of the weights alone. Below, the gaps along training."
+        ),
+        "kinds": (
+            "Share of random neurons whose gap is positive, positive in the strict sense, and at "
+            "least majority's (with its 95% Wilson interval)"
+        ),
+        "gaps": "One row per random neuron; theory is half of majority's gap.",
+        "paths": "The gap of a sinusoidal neuron during training.",
+    },
+)

@@ -4,24 +4,31 @@ Random teachers with $n$ inputs, $s = k 2^b$ neurons and at most $k$ of them act
 (`tasks.SparseNetwork`). Average sensitivity and noise sensitivity are exact, from all inputs; $k$,
 $W$ and $B$ are those of the drawn network. The lemmas stand with constant 1, and beside them the
 sharper $\mathrm{AS} \le 4k^2W^2$, $\mathrm{NS}_\rho \le 2k^2W^2(1 - \rho)$ of
-`theory.sparse_activation`.
+`theory.sparse_activation`, which are proved there and so are no claims here.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from elegans.studies.study import Claim, Result, Scale, Study
+from elegans.fields import configuration
+from elegans.report.result import Claim, Tables
+from elegans.runs import Runs
+from elegans.statistics import bootstrap
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
 from elegans.tasks import SparseNetwork
 from elegans.theory import sparse_activation
 from elegans.theory.boolean import fourier
 
 SOURCE = "sparse activations paper"
+SIZE = ["n", "b", "s", "k"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """Which sizes; those whose address bits leave no data bits are left out."""
 
@@ -32,98 +39,166 @@ class Settings:
     seeds: int
 
 
-def measure(settings: Settings, *, scale: str = "quick", **options: Any) -> Result:
-    """Draws the teachers and enumerates them."""
-    sizes = [(n, b, k) for n in settings.ns for b in settings.bs for k in settings.ks if k * b < n]
-    runs = pd.DataFrame(
-        [teacher(*size, settings.rho, seed) for size in sizes for seed in range(settings.seeds)]
-    )
-    by = ["n", "b", "s", "k"]
-    table = runs.groupby(by, sort=False).mean(numeric_only=True).drop(columns="seed").reset_index()
-    shares = table.assign(size=[f"n = {n}, s = {s}, k = {k}" for n, s, k in
-                                zip(table["n"], table["s"], table["k"], strict=True)])  # fmt: skip
-    shares = shares.assign(
-        **{
-            "AS / lemma 9": table["AS"] / table["theory_lemma_9"],
-            "AS / 4k²W²": table["AS"] / table["theory"],
-            "NS / lemma 10": table["NS"] / table["theory_lemma_10"],
-            "NS / 2k²W²(1-ρ)": table["NS"] / table["theory_noise"],
+@configuration
+class Sensitivities:
+    """A random teacher: what it is, what is measured by enumeration, what is proved."""
+
+    n: int
+    b: int
+    k: int
+    rho: float
+
+    def __call__(self, seed: int) -> pd.DataFrame:
+        """One row."""
+        task = SparseNetwork(n=self.n, b=self.b, k=self.k, seed=seed)
+        member = sparse_activation.membership(task.teacher())
+        values = np.asarray(task.population().y, float)
+        spectrum = fourier.Spectrum(fourier.coefficients(values, self.n))
+        shape = (self.n, member.s, member.k, member.W, member.B)
+        row = {
+            "n": self.n,
+            "b": self.b,
+            "s": member.s,
+            "k": member.k,
+            "W": member.W,
+            "B": member.B,
+            "AS": fourier.average_sensitivity(spectrum, self.n),
+            "NS": fourier.noise_sensitivity(spectrum, self.n, self.rho),
+            "theory": sparse_activation.lipschitz_sensitivity(member.k, member.W),
+            "theory_lemma_9": sparse_activation.sensitivity_bound(*shape),
+            "theory_noise": sparse_activation.lipschitz_noise(member.k, member.W, self.rho),
+            "theory_lemma_10": sparse_activation.noise_bound(*shape, self.rho),
         }
-    ).set_index("size")
-    return Result(
-        study="sensitivity",
-        scale=scale,
-        table=table,
-        summary={"Measured sensitivity as a share of its bound": shares.iloc[:, -4:]},
-        claims=check(runs, table),
-        data={"runs": runs},
-        facts={"rho": settings.rho},
+        return pd.DataFrame([row])
+
+
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Every size with every seed."""
+    points: list[tuple[dict[str, Any], Sensitivities]] = [
+        ({}, Sensitivities(n=n, b=b, k=k, rho=settings.rho))
+        for n in settings.ns
+        for b in settings.bs
+        for k in settings.ks
+        if k * b < n
+    ]
+    return {"teachers": Sweep.of(points, seeds=settings.seeds)}
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Means over the teachers of each size, and measured sensitivities as shares of bounds."""
+    means = (
+        (runs["teachers"].table.groupby(SIZE, sort=False).mean(numeric_only=True))
+        .drop(columns="seed")
+        .reset_index()
+    )
+    shares = means[SIZE].assign(
+        **{
+            "AS / lemma 9": means["AS"] / means["theory_lemma_9"],
+            "AS / 4k²W²": means["AS"] / means["theory"],
+            "NS / lemma 10": means["NS"] / means["theory_lemma_10"],
+            "NS / 2k²W²(1-ρ)": means["NS"] / means["theory_noise"],
+        }
+    )
+    return {"shares": shares, "sizes": means}
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """The correlation of the noise."""
+    return {"rho": settings.rho}
+
+
+def lemma_9(tables: Tables) -> Claim:
+    """The average sensitivity is below lemma 9 with constant 1, of every teacher."""
+    return below(tables, "AS", "theory_lemma_9", "Lemma 9 bounds the average sensitivity")
+
+
+def lemma_10(tables: Tables) -> Claim:
+    """The noise sensitivity is below lemma 10 with constant 1, of every teacher."""
+    return below(tables, "NS", "theory_lemma_10", "Lemma 10 bounds the noise sensitivity")
+
+
+def below(tables: Tables, measured: str, bound: str, text: str) -> Claim:
+    """That a measure of every teacher is below a bound; the interval is that of all shares."""
+    teachers = tables["teachers"]
+    share = teachers[measured] / teachers[bound]
+    return Claim(
+        text=f"{text}, with constant 1",
+        source=SOURCE,
+        measured=(
+            f"{len(teachers)} teachers; measured / bound {share.min():.2%} to {share.max():.2%}: "
+            "far below it"
+        ),
+        against="a teacher whose sensitivity is above the bound",
+        holds=bool((share <= 1).all()),
+        interval=(float(share.median()), float(share.min()), float(share.max())),
     )
 
 
-def teacher(n: int, b: int, k: int, rho: float, seed: int) -> dict[str, float | int]:
-    """One random teacher: what it is, what is measured, what is proved."""
-    task = SparseNetwork(n=n, b=b, k=k, seed=seed)
-    found = sparse_activation.membership(task.teacher())
-    values = np.asarray(task.population().y, float)
-    spectrum = fourier.Spectrum(fourier.coefficients(values, n))
-    shape = (n, found.s, found.k, found.W, found.B)
-    return {
-        "n": n,
-        "b": b,
-        "s": found.s,
-        "k": found.k,
-        "seed": seed,
-        "W": found.W,
-        "B": found.B,
-        "AS": fourier.average_sensitivity(spectrum, n),
-        "NS": fourier.noise_sensitivity(spectrum, n, rho),
-        "theory": sparse_activation.lipschitz_sensitivity(found.k, found.W),
-        "theory_lemma_9": sparse_activation.sensitivity_bound(*shape),
-        "theory_noise": sparse_activation.lipschitz_noise(found.k, found.W, rho),
-        "theory_lemma_10": sparse_activation.noise_bound(*shape, rho),
-    }
+def hardly_grows_with_inputs(tables: Tables) -> Claim:
+    """The average sensitivity grows more slowly with n than lemma 9 allows.
 
-
-def check(runs: pd.DataFrame, table: pd.DataFrame) -> tuple[Claim, ...]:
-    """Both lemmas, the sharper bounds, and how the sensitivity grows."""
-    pairs = {
-        "Lemma 9 bounds the average sensitivity, with constant 1": ("AS", "theory_lemma_9"),
-        "The average sensitivity is at most 4 k² W²": ("AS", "theory"),
-        "Lemma 10 bounds the noise sensitivity, with constant 1": ("NS", "theory_lemma_10"),
-        "The noise sensitivity is at most 2 k² W² (1 - ρ)": ("NS", "theory_noise"),
-    }
-    claims = []
-    for text, (measured, bound) in pairs.items():
-        share = runs[measured] / runs[bound]
-        source = "theory.sparse_activation" if "k²" in text else SOURCE
-        claims.append(
-            Claim(
-                text,
-                source,
-                f"{len(runs)} teachers; measured / bound {share.min():.2%} to {share.max():.2%}",
-                bool((share <= 1).all()),
-            )
-        )
-    ratio = runs["theory"] / runs["theory_lemma_9"]
-    claims.append(
-        Claim(
-            "4 k² W² is below lemma 9 on every teacher",
-            "theory.sparse_activation",
-            f"ratio of the bounds {ratio.min():.2%} to {ratio.max():.2%}",
-            bool((ratio < 1).all()),
-        )
+    The exponent of n is fitted for each seed and size; the interval is over seeds.
+    """
+    slopes: dict[Any, list[float]] = {}
+    for (seed, *_), line in tables["teachers"].groupby(["seed", "b", "k"]):
+        if len(line) > 1:
+            slope = np.polyfit(np.log(line["n"]), np.log(line["AS"]), 1)[0]
+            slopes.setdefault(seed, []).append(float(slope))
+    interval = bootstrap([float(np.mean(each)) for each in slopes.values()], np.mean)
+    return Claim(
+        text="The average sensitivity grows more slowly with the inputs than lemma 9 allows",
+        source=f"{SOURCE}, lemma 9: as the square root of n; none in 4 k² W²",
+        measured=f"exponent of n {interval:.2f}",
+        against="an interval of the exponent of n that reaches one half",
+        holds=interval.high < 0.5,
+        interval=interval,
     )
-    return tuple(claims)
 
 
 STUDY = Study(
     name="sensitivity",
-    reproduces="Sparse activations paper, lemmas 9 and 10: sensitivities as n, s and k grow",
+    title="Networks with few active neurons react little to changes of their input",
+    summary=(
+        "A network is sparsely activated if at every input at most k of its s neurons are "
+        "active. How much does its value change if one bit of the input is flipped (average "
+        "sensitivity), or if every bit is flipped with a small probability (noise sensitivity)? "
+        "Functions of low sensitivity are close to polynomials of low degree, which are easy to "
+        "learn. Random such networks are drawn and their sensitivities computed exactly, from "
+        "all inputs, beside the bounds that are proved for all networks of the kind."
+    ),
+    source="Sparse activations paper, lemmas 9 and 10",
     scales={
-        "quick": Scale(Settings((8, 10, 12), (1, 2), (1, 2, 3), 0.9, 3), "5 seconds"),
-        "laptop": Scale(Settings((8, 12, 16), (1, 2, 3), (1, 2, 4), 0.9, 5), "20 seconds"),
-        "paper": Scale(Settings((8, 12, 16, 20), (1, 2, 3, 4), (1, 2, 4), 0.9, 10), "10 minutes"),
+        "quick": Scale(
+            Settings(ns=(8, 10, 12), bs=(1, 2), ks=(1, 2, 3), rho=0.9, seeds=5), minutes=0.1
+        ),
+        "laptop": Scale(
+            Settings(ns=(8, 12, 16), bs=(1, 2, 3), ks=(1, 2, 4), rho=0.9, seeds=5), minutes=0.4
+        ),
+        "paper": Scale(
+            Settings(ns=(8, 12, 16, 20), bs=(1, 2, 3, 4), ks=(1, 2, 4), rho=0.9, seeds=10),
+            minutes=10,
+        ),
     },
-    measure=measure,
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(lemma_9, lemma_10, hardly_grows_with_inputs),
+    figures="elegans.studies.sparse_activation.figures:sensitivity",
+    charts="elegans.studies.sparse_activation.figures:sensitivity_chart",
+    shown=("shares",),
+    formats={"shares": ".2%"},
+    captions={
+        "figure": (
+            "Sensitivity against the number of inputs n: a row of panels for each measure, a "
+            "column for each number k of active neurons, a colour for each number s of neurons. "
+            "Solid lines are measured, dashed and dotted ones are proved upper bounds."
+        ),
+        "chart": (
+            "Every teacher as a dot: its average sensitivity against the bound 4 k² W². Dots on "
+            "the line would attain it."
+        ),
+        "shares": "Measured sensitivity as a share of its bound",
+        "sizes": "Means over the teachers of each size; W bounds weights, B biases.",
+        "teachers": "One row per random teacher.",
+    },
 )

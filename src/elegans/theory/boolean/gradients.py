@@ -7,6 +7,8 @@ $$g_i = \mathbb{E}\,\chi_S(x)\,\partial_{w_i} h(x) = \widehat{\sigma'}(S \triang
 
 a coefficient of order $k - 1$ at relevant bits and $k + 1$ at others. The gradient of the
 correlation loss $-y h$ is $-g$. A rectifier has $\sigma'(0) = 0$, as in JAX and in the documents.
+Labels that are flipped with probability $p$ multiply every gradient and gap by $1 - 2p$. Sinusoids,
+powers and PolyNets have gradients in closed form (`closed_forms`).
 
 References: Edelman et al. (2023), Pareto frontiers, lemmas 8, 9, 18, 19, 20; Barak et al. (2022),
 Hidden progress, definition 5.4, lemma B.3, proposition B.7, appendix B.3.1.
@@ -22,6 +24,11 @@ from elegans import checks
 from elegans.cube import character, drawn_signs
 from elegans.statistics import hoeffding_radius, hoeffding_samples
 from elegans.theory.boolean import fourier, majority
+from elegans.theory.boolean.closed_forms import parity_sinusoid as parity_sinusoid
+from elegans.theory.boolean.closed_forms import polynet as polynet
+from elegans.theory.boolean.closed_forms import polynomial as polynomial
+from elegans.theory.boolean.closed_forms import power as power
+from elegans.theory.boolean.closed_forms import sinusoid as sinusoid
 
 Derivative = Callable[[Float[np.ndarray, " size"]], np.ndarray]
 Real = float | int
@@ -47,7 +54,7 @@ def population(
     bias: Real = 0.0,
     activation: str | Derivative = "relu",
 ) -> Float[np.ndarray, " n"]:
-    """The exact gradient, by enumeration up to n = 22 and in closed form beyond.
+    """The exact gradient: closed forms for "sin" and beyond n = 22, else by enumeration.
 
     Args:
         w: The neuron's vector.
@@ -58,12 +65,14 @@ def population(
     Raises:
         ValueError: If `w` is too long to enumerate and no closed form is known for it.
     """
+    if activation == "sin":
+        return sinusoid(w, float(bias), support)[:-1]
     if len(w) <= ENUMERATED_MAX:
         return enumerated(w, support, bias=bias, activation=activation)
     if activation != "relu":
         raise ValueError(
             f"population(n={len(w)}): beyond n = {ENUMERATED_MAX} there are closed forms for relu "
-            "alone. Use sampled(w, support, samples)."
+            "and sin alone. Use sampled(w, support, samples), or polynomial and power."
         )
     return closed_form(w, support, bias=bias)
 
@@ -203,14 +212,17 @@ def fourier_gap(
     bias: Real = 0.0,
     activation: str | Derivative = "relu",
     relaxed: bool = False,
+    flip: float = 0.0,
 ) -> float:
     r"""The gap between relevant and irrelevant gradients of the neuron `w`.
 
     Strictly (definition 5.4), the smallest relevant $|g_i|$ minus the largest irrelevant one; if it
     is positive, all of $S$ can be read off. `relaxed` is $\Gamma$ of appendix B.3.1: the largest
-    relevant one instead, and one bit of $S$ can be read off.
+    relevant one instead, and one bit of $S$ can be read off. Labels flipped at rate `flip` scale it
+    by $|1 - 2p|$.
     """
-    return gap(population(w, support, bias=bias, activation=activation), support, relaxed=relaxed)
+    gradient = population(w, support, bias=bias, activation=activation)
+    return abs(signal("fourier_gap", flip)) * gap(gradient, support, relaxed=relaxed)
 
 
 def function_gap(
@@ -233,16 +245,27 @@ def gap(
     return float(relevant - size[~inside].max(initial=0.0))
 
 
-def recovery_samples(gap: float, n: int, failure: float = 0.01) -> int:
+def recovery_samples(gap: float, n: int, failure: float = 0.01, flip: float = 0.0) -> int:
     r"""Proposition B.7: samples after which the `k` largest gradients are those of the support.
 
     An estimate within $\gamma/2$ in every coordinate keeps the order, and Hoeffding's inequality
     with gradients in $[-1, 1]$ gives $8 \log(2n/\delta) / \gamma^2$ samples. (The proof's last step
-    compares each side with $\gamma/2$; it is their difference that matters.)
+    compares each side with $\gamma/2$; it is their difference that matters.) The `gap` is that of
+    noiseless labels; flipped ones leave $1 - 2p$ of it and cost $(1 - 2p)^{-2}$ times the samples.
     """
-    if not gap > 0:
-        raise ValueError(f"recovery_samples: without a positive gap nothing is recovered; {gap!r}.")
-    return hoeffding_samples(gap / 2, 2.0, failure, n)
+    left = gap * abs(signal("recovery_samples", flip))
+    if not left > 0:
+        raise ValueError(
+            f"recovery_samples: without a positive gap nothing is recovered; gap is {gap!r} and "
+            f"flip is {flip!r}."
+        )
+    return hoeffding_samples(left / 2, 2.0, failure, n)
+
+
+def signal(owner: str, flip: float) -> float:
+    r"""$1 - 2p$: what labels flipped with probability $p$ leave of every correlation."""
+    checks.number(owner, "flip", flip, low=0.0, high=1.0, what="is a probability")
+    return 1 - 2 * flip
 
 
 def recovered(gradient: Float[np.ndarray, " n"], k: int) -> tuple[int, ...]:

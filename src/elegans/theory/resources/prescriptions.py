@@ -27,6 +27,7 @@ class Prescription(NamedTuple):
     learning_rate: float  # of the first layer in the first step
     good_probability: float  # that a neuron starts on the right bits
     readout_norm: float  # B_k
+    second_rate: float = math.nan  # of the second layer, where it is constant
 
 
 def good_probability(n: int, k: int, s: int) -> float:
