@@ -2,7 +2,7 @@
 
 A message names the object with the values that it was given, the field, and what would be right.
 Numbers may be tracers, because JAX rebuilds configurations inside `jit`; those were checked when
-the configuration was first built, so anything that is no plain number passes here.
+the configuration was first built, so anything that is not a plain number passes here.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ def shown(owner: object) -> str:
 def whole(
     owner: object, field: str, value: object, *, low: int, high: int | None = None, what: str
 ) -> None:
-    """Refuses a static count that is no integer in `low..high`."""
+    """Refuses a static count that is not an integer in `low..high`."""
     limit = f"in {low}..{high}" if high is not None else f"{low} or more"
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise TypeError(

@@ -52,24 +52,18 @@ def elegans(capsys):
     return run
 
 
-@pytest.fixture(autouse=True)
-def _own_programs(monkeypatch):
-    """The command turns JAX's cache on, which must not outlive the test."""
-    monkeypatch.setattr("elegans.commands.sweep.keep_compilations", lambda: None)
-
-
 def test_a_sweep_from_file_to_table(grid, elegans, tmp_path):
     code, out, _ = elegans("sweep", grid, "--dry-run")
     assert code == 0
-    assert re.search(r"^runs +4: 2 points of the grid, 2 seeds$", out, re.M)
-    assert re.search(r"^shapes +1,", out, re.M)
+    assert re.search(r"^runs +4: 2 points, 2 seeds$", out, re.M)
+    assert re.search(r"^structures +1,", out, re.M)
     assert re.search(r"^stored +0 in .*grid.db$", out, re.M)
     assert re.search(r"^time +at most \d+ s with this process alone", out, re.M)
     assert not (tmp_path / "grid.db").exists()
 
     code, out, err = elegans("sweep", grid, "--workers", 0)
     assert (code, out) == (0, f"{tmp_path / 'grid.db'}: 4 done\n"), err
-    assert "left     0" in elegans("sweep", grid, "--dry-run")[1]
+    assert "left        0" in elegans("sweep", grid, "--dry-run")[1]
 
     code, out, _ = elegans("status", tmp_path / "grid.db")
     assert code == 0
@@ -93,18 +87,17 @@ def test_a_sweep_from_file_to_table(grid, elegans, tmp_path):
 def test_failed_runs_show_in_the_exit_code_and_can_be_tried_again(
     grid, elegans, tmp_path, monkeypatch
 ):
-    def faulty(self, x):
-        raise RuntimeError("no labels today")
+    def faulty(jobs, **options):
+        raise RuntimeError("no training today")
 
     with monkeypatch.context() as patch:
-        patch.setattr(el.tasks.Parity, "label", faulty)
-        grid.write_text(GRID.replace("n = 6", "n = 7"))  # another shape, which nothing has compiled
+        patch.setattr("elegans.sweeps.requests.train", faulty)
         code, out, err = elegans("sweep", grid, "--workers", 0)
     assert (code, out) == (1, f"{tmp_path / 'grid.db'}: 4 failed\n")
     assert "4 of 4 runs failed" in err
     code, out, _ = elegans("status", tmp_path / "grid.db")
     assert code == 1
-    assert "4 x RuntimeError: no labels today" in out
+    assert "4 x RuntimeError: no training today" in out
     assert elegans("sweep", grid, "--workers", 0)[0] == 1
     code, out, _ = elegans("sweep", grid, "--workers", 0, "--retry-failed")
     assert (code, out) == (0, f"{tmp_path / 'grid.db'}: 4 done\n")

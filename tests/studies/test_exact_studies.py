@@ -1,80 +1,237 @@
-"""The studies that train nothing: what they claim at a small size, and that claims can fail."""
+"""The studies that train nothing: one per chapter end to end, and claims on made-up tables."""
 
-import importlib
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from elegans.report import bundle
+from elegans.report.result import Result, Tables
 from elegans.studies import catalogue
 from elegans.studies.progress import fourier_gaps
 from elegans.studies.sparse_activation import low_degree, rademacher, sensitivity
+from elegans.studies.study import Scale
 from elegans.theory.boolean import majority
 
 SMALL = {
     "fourier-gaps": fourier_gaps.Settings(
-        n=9, ks=(2, 4), trials=60, paths=3, path_k=4, steps=3000, every=300
+        n=9, ks=(2, 4), hundreds=1, paths=8, path_k=4, steps=4000, every=400
     ),
-    "low-degree": low_degree.Settings(n=9, b=3, degrees=(0, 1, 2, 3), samples=3000, seeds=2),
-    "sensitivity": sensitivity.Settings((6, 8), (1, 2), (1, 2), 0.9, 1),
-    "rademacher": rademacher.Settings((8,), (100, 400), (2, 8), (1, 2), 4),
+    "low-degree": low_degree.Settings(n=8, b=3, degrees=(1, 2, 3), samples=1500, seeds=3),
 }
 
 
 @pytest.fixture(scope="module")
-def results():
-    return {name: catalogue.study(name).measure(small) for name, small in SMALL.items()}
+def results(tmp_path_factory):
+    """What is read back from the bundles."""
+    out = tmp_path_factory.mktemp("out")
+    for name, settings in SMALL.items():
+        study = replace(catalogue.study(name), scales={"small": Scale(settings, minutes=0.1)})
+        study.run("small", out=out, workers=0, progress=False)
+    return {name: Result.read(out / name) for name in SMALL}
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_studies_have_a_table_with_theory_and_claims_that_hold(results, name):
-    result = results[name]
-    assert result.study == name == catalogue.study(name).name
-    assert result.table["theory"].notna().all()
-    assert [claim.text for claim in result.claims if not claim.holds] == []
-    assert len(result.claims) >= 3
+def test_claims_hold_at_a_small_scale(results, name):
+    assert [claim.text for claim in results[name].surprises] == []
+    assert all(claim.interval is not None for claim in results[name].claims)
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_studies_are_drawn_and_have_a_page(results, name):
-    pictures = importlib.import_module(f"elegans.report.{name.replace('-', '_')}")
-    assert len(pictures.draw(results[name]).axes) >= 2
-    assert pictures.page(results[name]).to_dict()["$schema"]
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_study_comes_in_three_scales(name):
-    assert list(catalogue.study(name).scales) == ["quick", "laptop", "paper"]
-
-
-def test_signs_have_majoritys_gap_in_the_table(results):
-    table = results["fourier-gaps"].table
-    signs = table[(table["function"] == "threshold") & (table["start"] == "sign")]
+def test_signs_have_majoritys_gap(results):
+    kinds = results["fourier-gaps"].tables["kinds"]
+    signs = kinds[(kinds["function"] == "threshold") & (kinds["init"] == "sign")]
     expected = [majority.gap(9, int(k)) / 2 for k in signs["k"]]
     np.testing.assert_allclose(signs["median_gap"], expected, rtol=1e-9)
 
 
-def test_claims_about_gaps_fail_where_gaps_are_small(results):
-    table, paths = results["fourier-gaps"].table, results["fourier-gaps"].data["paths"]
-    small = table.assign(median_gap=0.0, above_majority=0.0, above_majority_low=0.0)
-    flat = paths.assign(gap=0.1)
-    assert not any(claim.holds for claim in fourier_gaps.check(small, flat))
+def test_functions_and_k_share_their_random_neurons():
+    w = [fourier_gaps.random_vector("gaussian", 5, np.random.default_rng([7, 2])) for _ in range(2)]
+    np.testing.assert_array_equal(*w)
+    gaps = fourier_gaps.RandomGaps(n=5, k=2, function="threshold", init="sign")(1)
+    assert list(gaps["neuron"]) == list(range(100, 200))
 
 
-def test_claims_about_degrees_fail_on_other_errors(results):
-    runs, table = results["low-degree"].data["runs"], results["low-degree"].table
-    wrong = table.assign(error=0.5)
-    heavy = runs.assign(theory_bound=0.5 * runs["theory"])
-    assert not any(claim.holds for claim in low_degree.check(heavy, wrong, SMALL["low-degree"]))
+def test_tails_of_sparse_teachers_are_below_their_bound(results):
+    fits = results["low-degree"].tables["fits"].dropna(subset="theory_bound")
+    assert len(fits) == 3 * 3
+    assert (fits["theory"] <= fits["theory_bound"]).all()
 
 
-def test_claims_about_sensitivities_fail_above_their_bounds(results):
-    result = results["sensitivity"]
-    runs = result.data["runs"].assign(AS=1e9, NS=1e9, theory_lemma_9=1.0)
-    assert not any(claim.holds for claim in sensitivity.check(runs, result.table))
-
-
-def test_claims_about_complexities_fail_above_their_bounds(results):
-    table = results["rademacher"].table
-    assert not any(
-        claim.holds for claim in rademacher.check(table.assign(measured=1e3 * table["s"]))
+def gap_tables(share=0.5, first=0.1, growth=5.0):
+    """Tables of Fourier gaps with the given shares and growth."""
+    kinds = pd.DataFrame(
+        [
+            {
+                "function": function,
+                "init": init,
+                "k": k,
+                "reaches_majority": share,
+                "low": share - 0.1,
+                "high": share + 0.1,
+            }
+            for function in fourier_gaps.FUNCTIONS
+            for init in fourier_gaps.INITS
+            for k in (2, 4)
+        ]
     )
+    paths = pd.DataFrame(
+        [
+            {"seed": seed, "step": step, "gap": first * growth ** (step > 0)}
+            for seed in range(5)
+            for step in (0, 100, 200)
+        ]
+    )
+    return Tables({"kinds": kinds, "paths": paths})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (fourier_gaps.thresholds_are_comparable, {"share": 0.1}),
+        (fourier_gaps.sinusoids_are_comparable, {"share": 0.1}),
+        (fourier_gaps.training_enlarges_the_gap, {"growth": 1.2}),
+        (fourier_gaps.training_enlarges_the_gap, {"first": -0.1}),
+    ],
+)
+def test_claims_about_gaps_can_fail(claim, change):
+    assert claim(gap_tables()).holds
+    assert not claim(gap_tables(**change)).holds
+
+
+def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
+    """Tables of fits with the given errors at degree 3, and their ratio to what is expected."""
+    errors = {low_degree.SPARSE: sparse, low_degree.UNGATED: ungated, low_degree.PARITY: parity}
+    rows = [
+        {
+            "teacher": teacher,
+            "degree": d,
+            "seed": seed,
+            "error": error + 0.01 * seed,
+            "theory": error,
+            "theory_samples": (error + 0.01 * seed) / ratio,
+        }
+        for teacher, error in errors.items()
+        for d in (2, 3)
+        for seed in range(4)
+    ]
+    return Tables({"fits": pd.DataFrame(rows)}, {"top": 3})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (low_degree.error_is_the_tail, {"ratio": 1.3}),
+        (low_degree.error_is_the_tail, {"ratio": 0.7}),
+        (low_degree.some_dense_networks_are_out_of_reach, {"sparse": 0.6}),
+        (low_degree.some_dense_networks_are_out_of_reach, {"parity": 0.5}),
+        (low_degree.gates_make_it_harder, {"ungated": 0.3}),
+    ],
+)
+def test_claims_about_degrees_can_fail(claim, change):
+    assert claim(fit_tables()).holds
+    assert not claim(fit_tables(**change)).holds
+
+
+def teacher_tables(exponent=0.1, scale=1.0):
+    """Teachers whose sensitivity grows as a power of n."""
+    rows = [
+        {
+            "n": n,
+            "b": b,
+            "s": k * 2**b,
+            "k": k,
+            "seed": seed,
+            "W": 2.0,
+            "B": 1.0,
+            "AS": scale * k * (1 + 0.01 * seed) * n**exponent,
+            "NS": scale * 0.05,
+            "theory": 16.0 * k**2,
+            "theory_lemma_9": 100.0 * k**4,
+            "theory_noise": 0.8 * k**2,
+            "theory_lemma_10": 10.0 * k**4,
+        }
+        for n in (8, 10, 12)
+        for b in (1, 2)
+        for k in (1, 2)
+        for seed in range(3)
+    ]
+    teachers = pd.DataFrame(rows)
+    sizes = teachers.groupby(sensitivity.SIZE).mean().drop(columns="seed")
+    return Tables({"teachers": teachers, "sizes": sizes}, {"rho": 0.9})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (sensitivity.lemma_9, {"scale": 1e3}),
+        (sensitivity.lemma_10, {"scale": 1e3}),
+        (sensitivity.hardly_grows_with_inputs, {"exponent": 0.7}),
+    ],
+)
+def test_claims_about_sensitivities_can_fail(claim, change):
+    assert claim(teacher_tables()).holds
+    assert not claim(teacher_tables(**change)).holds
+
+
+def complexity_tables(scale=0.1, in_m=-0.5, in_s=0.2):
+    """Estimates that are powers of m and s, beside their bounds."""
+    rows = [
+        {
+            "n": 10,
+            "m": m,
+            "s": s,
+            "k": k,
+            "seed": seed,
+            "measured": scale * (1 + 0.01 * seed) * (m / 100) ** in_m * s**in_s,
+            "theory": 2.0 * (m / 100) ** -0.5 * s**0.5,
+            "theory_dense": (m / 100) ** -0.5 * s,
+            "theory_conjecture": (m / 100) ** -0.5 * s**0.5,
+        }
+        for m in (100, 400)
+        for s in (2, 8)
+        for k in (1, 2)
+        for seed in range(3)
+    ]
+    estimates = pd.DataFrame(rows)
+    sizes = estimates.groupby(rademacher.SIZE).mean().drop(columns="seed")
+    sizes = sizes.assign(low=sizes["measured"], high=sizes["measured"])
+    return Tables({"estimates": estimates, "sizes": sizes}, {"draws": 9})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (rademacher.bound_15_is_above, {"scale": 5.0}),
+        (rademacher.conjecture_is_not_refuted, {"scale": 1.5}),
+        (rademacher.falls_with_samples, {"in_m": -0.2}),
+        (rademacher.no_linear_growth_was_found, {"in_s": 1.1}),
+    ],
+)
+def test_claims_about_complexities_can_fail(claim, change):
+    assert claim(complexity_tables()).holds
+    assert not claim(complexity_tables(**change)).holds
+
+
+@pytest.mark.parametrize(
+    "study, tables, panels",
+    [(sensitivity, teacher_tables(), 4), (rademacher, complexity_tables(), 2)],
+)
+def test_figures_are_drawn_from_small_tables(study, tables, panels):
+    assert len(bundle.function(study.STUDY.figures["figure"])(tables).axes) == panels
+    assert bundle.function(study.STUDY.charts["chart"])(tables).to_dict()["$schema"]
+
+
+@pytest.mark.parametrize(
+    "computation, columns",
+    [
+        (sensitivity.Sensitivities(n=6, b=1, k=2, rho=0.9), 12),
+        (rademacher.Complexities(n=6, m=50, s=4, k=2, draws=2), 4),
+    ],
+)
+def test_computations_are_functions_of_their_seed(computation, columns):
+    first, again, other = computation(0), computation(0), computation(1)
+    pd.testing.assert_frame_equal(first, again)
+    assert first.shape == (1, columns)
+    assert not first.equals(other)
+    assert (first["theory"] > 0).all()

@@ -10,26 +10,27 @@ import pytest
 
 import elegans as el
 from elegans.probes import Divergences, SupNormPath
+from elegans.sweeps import requests
 from elegans.sweeps.executors.local import WorkerLost, Workers
 from elegans.sweeps.requests import probe_from_plain, probe_to_plain
 
 
 def test_a_run_that_raises_is_a_failed_row_with_its_traceback(experiment, monkeypatch, tmp_path):
-    label = el.tasks.Parity.label
+    train = requests.train
 
-    def faulty(self, x):
-        if self.k == 3:
-            raise RuntimeError("no labels today")
-        return label(self, x)
+    def faulty(jobs, **options):
+        if any(job.experiment.model.width == 5 for job in jobs):
+            raise RuntimeError("no training today")
+        yield from train(jobs, **options)
 
-    monkeypatch.setattr(el.tasks.Parity, "label", faulty)
-    sweep = el.Sweep(experiment, over={"task.k": [3, 2], "training.samples": [50]}, seeds=range(2))
+    monkeypatch.setattr(requests, "train", faulty)
+    sweep = el.Sweep(experiment, over={"model.width": [5, 4]}, seeds=range(2))
     table = sweep.run(store=tmp_path / "grid.db", workers=0, progress=False)
     assert list(table["status"]) == ["failed", "failed", "done", "done"]
     assert list(table["success"].isna()) == [True, True, False, False]
     traceback = el.Store(tmp_path / "grid.db").table({"status": "failed"})["traceback"][0]
     assert traceback.startswith("Traceback")
-    assert "RuntimeError: no labels today" in traceback
+    assert "RuntimeError: no training today" in traceback
 
 
 def loud(view):

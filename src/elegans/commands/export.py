@@ -11,11 +11,11 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("elegans export", description=__doc__.partition(": ")[2])
     parser.add_argument("store", type=Path, metavar="DB", help="a store")
     parser.add_argument("out", type=Path, metavar="OUT", help="a .parquet or .csv file")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     from elegans.store.store import Store
 
     with refusing("export"):
-        store = Store(given.store)
-        store.export(given.out)
-    print(f"{given.out}: {len(store)} runs")
+        store = Store(options.store)
+        store.export(options.out)
+    print(f"{options.out}: {len(store)} runs")
     return 0

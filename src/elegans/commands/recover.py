@@ -14,10 +14,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser("elegans recover", description=__doc__.partition(": ")[2])
     parser.add_argument("store", type=Path, metavar="DB", help="a damaged store")
     parser.add_argument("out", type=Path, metavar="OUT", help="the new store")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     from elegans.store.recovery import recover
 
     with refusing("recover"):
-        rescue = recover(given.store, given.out)
-    print(f"{given.out}: {rescue.saved} runs saved, {rescue.lost} more seen but not readable.")
+        rescue = recover(options.store, options.out)
+    print(f"{options.out}: {rescue.saved} runs saved, {rescue.lost} more seen but not readable.")
     return 0

@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str]) -> int:
     """Runs the command; 1 if a run failed, 2 for bad input, 130 after Ctrl-C."""
-    given = parser().parse_args(arguments)
-    if given.workers != 0 and "jax" not in sys.modules:
-        use_one_thread(
-            os.environ
-        )  # as the workers do, whose speed and programs --dry-run foretells
+    options = parser().parse_args(arguments)
+    if options.workers != 0 and "jax" not in sys.modules:
+        # as the workers do, whose speed and programs --dry-run foretells
+        use_one_thread(os.environ)
     from elegans.experiments.toml import read
     from elegans.store.store import Store
     from elegans.sweeps.driver import SweepError
     from elegans.sweeps.executors.dask import dask_client
+    from elegans.sweeps.sweep import Sweep
 
     with refusing("sweep"):
-        if given.workers is not None and given.workers < 0:
-            raise ValueError(f"--workers counts processes, 0 or more; got {given.workers}.")
-        if given.cluster:
+        if options.workers is not None and options.workers < 0:
+            raise ValueError(f"--workers counts processes, 0 or more; got {options.workers}.")
+        if options.cluster:
             dask_client()
-        sweep = Sweep(*read(given.file))
-        store = Store(given.store or given.file.with_suffix(".db"))
-    if given.dry_run:
-        print(plan_of(sweep, store, given.workers))
+        sweep = Sweep(*read(options.file))
+        store = Store(options.store or options.file.with_suffix(".db"))
+    if options.dry_run:
+        print(plan_of(sweep, store, options.workers))
         return 0
-    if given.retry_failed and store.path.exists():
+    if options.retry_failed and store.path.exists():
         store.forget_failed()
     try:
-        table = sweep.run(store, None, given.workers, given.cluster, progress=not given.quiet)
+        table = sweep.run(store, None, options.workers, options.cluster, progress=not options.quiet)
     except KeyboardInterrupt:
         return 130
     except (SweepError, OSError) as error:  # a store or a cluster that cannot be reached

@@ -108,21 +108,21 @@ def experiment_of(options: argparse.Namespace) -> "Experiment":
     """The experiment that the options describe."""
     from elegans.experiments.experiment import Experiment
 
-    given = {
+    fields = {
         field.name: literal(value)
         for field in FIELDS
         if (value := getattr(options, field.name)) is not None
     }
     if options.experiment is not None:
         experiment = Experiment.from_json(options.experiment.read_text(encoding="utf-8"))
-        return experiment.varied({f"training.{name}": value for name, value in given.items()})
+        return experiment.varied({f"training.{name}": value for name, value in fields.items()})
     for name in ("task", "model"):
         if getattr(options, name) is None:
             raise ValueError(
                 f"--{name} is missing; write for instance "
                 "--task 'Parity(n=50, k=3)' --model 'MLP(width=100)'."
             )
-    return Experiment(parse(options.task), parse(options.model), build("Training", **given))
+    return Experiment(parse(options.task), parse(options.model), build("Training", **fields))
 
 
 def summary(record: "Run") -> dict[str, Any]:

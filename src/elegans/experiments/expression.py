@@ -15,7 +15,7 @@ def parse(text: str) -> Any:
         tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as error:
         raise ValueError(
-            f"{text!r} is no configuration: {error.msg}. Write for instance 'Parity(n=50, k=3)'."
+            f"{text!r} is not a configuration: {error.msg}. Write for instance 'Parity(n=50, k=3)'."
         ) from error
     return _value(tree.body, text)
 

@@ -19,10 +19,10 @@ def is_zero_one(x: Float[np.ndarray, "rows n"]) -> bool:
 def true_bits(
     owner: str, x: Float[np.ndarray, "rows n"], zero_one: bool
 ) -> Bool[np.ndarray, "rows n"]:
-    """Which bits of `x` are true; anything that is no bit is refused."""
+    """Which bits of `x` are true; anything that is not a bit is refused."""
     false, true = (0, 1) if zero_one else (1, -1)
-    found = x == true
-    is_wrong = ~(found | (x == false))
+    is_true = x == true
+    is_wrong = ~(is_true | (x == false))
     if is_wrong.any():
         wrong = x[is_wrong]
         shown = ", ".join(f"{value:g}" for value in np.unique(wrong)[:EXAMPLES])
@@ -30,20 +30,20 @@ def true_bits(
             f"{owner} reads bits, all -1 or 1 or all 0 or 1; X holds {wrong.size} other values, "
             f"such as {shown}. Threshold the features first, or use LowDegreeClassifier."
         )
-    return found
+    return is_true
 
 
 def label_bits(owner: str, y: np.ndarray) -> tuple[np.ndarray, Bool[np.ndarray, " rows"]]:
     """The classes, false before true, and which labels are true."""
-    found = np.unique(y)
-    if len(found) > 2:
+    classes = np.unique(y)
+    if len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported: {owner} learns a parity, which has two "
-            f"classes; y has {len(found)} classes."
+            f"classes; y has {len(classes)} classes."
         )
-    if set(found.tolist()) <= {-1, 1}:
-        return np.array([1, -1], dtype=found.dtype), y < 0
-    return np.resize(found, 2), y != found[0]
+    if set(classes.tolist()) <= {-1, 1}:
+        return np.array([1, -1], dtype=classes.dtype), y < 0
+    return np.resize(classes, 2), y != classes[0]
 
 
 def pack_columns(bits: Bool[np.ndarray, "rows n"]) -> UInt64[np.ndarray, "n words"]:

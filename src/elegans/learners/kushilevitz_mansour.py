@@ -81,8 +81,8 @@ def large_coefficients(
             odd = (differ @ children.T.astype(np.float64)) % 2
             weights += product @ (1.0 - 2.0 * odd)
         live = children[weights / size >= threshold**2 / 2]
-    found = coefficients_of(f, n, live, size, generator)
-    kept = [(i, c) for i, c in enumerate(found) if abs(c) >= 0.75 * threshold]
+    coefficients = coefficients_of(f, n, live, size, generator)
+    kept = [(i, c) for i, c in enumerate(coefficients) if abs(c) >= 0.75 * threshold]
     kept.sort(key=lambda item: -abs(item[1]))
     return {tuple(np.flatnonzero(live[i]).tolist()): float(c) for i, c in kept}
 

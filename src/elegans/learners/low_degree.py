@@ -200,10 +200,10 @@ def solve(
     for i in range(0, rows, part):
         gram[i : i + part] = monomial_kernel(x[i : i + part], x, d)
     weights = solve_positive(gram, targets, alpha)
-    found = np.zeros((count, targets.shape[1]))
+    products = np.zeros((count, targets.shape[1]))
     for i in blocks:
-        found += features(x[i : i + step]).T @ weights[i : i + step]
-    return found
+        products += features(x[i : i + step]).T @ weights[i : i + step]
+    return products
 
 
 def solve_positive(

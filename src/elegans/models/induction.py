@@ -84,8 +84,8 @@ class MinimalInduction:
         """The forward pass at one sequence, attention included."""
         tokens = jax.nn.one_hot(x, params.weight.shape[0], axis=0)
         first = toeplitz(params.position, 0.0)
-        seen = jnp.einsum("ts,ms->mt", first, tokens)
-        pairs = jnp.cumsum(tokens[:, None, :] * seen[None, :, :], axis=2)
+        attended = jnp.einsum("ts,ms->mt", first, tokens)
+        pairs = jnp.cumsum(tokens[:, None, :] * attended[None, :, :], axis=2)
         asked = params.weight.T @ tokens
         logits = jnp.sum(pairs * asked[None, :, :], axis=1)
-        return InductionTrace(logits.T, first, jnp.tril(asked.T @ seen))
+        return InductionTrace(logits.T, first, jnp.tril(asked.T @ attended))

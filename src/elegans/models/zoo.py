@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from elegans import checks
 from elegans.models.mlp import MLP
 from elegans.models.polynet import PolyNet
-from elegans.tasks.boolean import Parity
+from elegans.models.transformers.classifier import TransformerClassifier
 from elegans.training.recipe import Stop, Training
 
 NEURONS = {
@@ -70,7 +70,9 @@ class Architectures(dict[str, Architecture]):
 
 def architectures(n: int, k: int) -> Architectures:
     """All 18 settings for parities of `k` out of `n` bits, by label."""
-    Parity(n, k)  # refuses what is no parity
+    owner = f"architectures(n={n}, k={k})"
+    checks.whole(owner, "n", n, low=1, what="counts the bits")
+    checks.whole(owner, "k", k, low=1, high=n, what="counts relevant bits")
     models = _models(k)
     return Architectures(
         {
@@ -112,5 +114,5 @@ def _models(k: int) -> dict[str, tuple[str, Any]]:
     models["xv"] = (f"PolyNet of degree {k}", PolyNet(degree=k))
     models["*i"] = (f"ReLU, width {k}", MLP(width=k))
     models["*ii"] = (f"z^{k}, width {k}", MLP(width=k, activation=f"z^{k}"))
-    models["*iii"] = ("Parity Transformer", parity_transformer())
+    models["*iii"] = ("Parity Transformer", TransformerClassifier.parity())
     return models

@@ -57,16 +57,17 @@ def render(result: Result, images: Mapping[str, bytes], charts: Mapping[str, Any
 def cells(result: Result, name: str, table: pd.DataFrame) -> list[list[str]]:
     """The cells of a table as text, row by row, in the result's formats."""
     columns = [
-        [cell(value, format_of(result, name, str(column))) for value in table[column].tolist()]
-        for column in table
+        [cell(value, format_of(result, name, values)) for value in values.tolist()]
+        for _, values in table.items()
     ]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def format_of(result: Result, table: str, column: str) -> str:
-    """The format that is declared for "table.column", the column, or the table, in this order."""
+def format_of(result: Result, table: str, column: pd.Series) -> str:
+    """The format that is declared for "table.column", the column, or the floats of the table."""
     formats = result.formats
-    names = (f"{table}.{column}", column, table)
+    names = [f"{table}.{column.name}", str(column.name)]
+    names += [table] if column.dtype.kind == "f" else []
     return next((formats[name] for name in names if name in formats), "")
 
 

@@ -76,8 +76,8 @@ class Result:
         notes: What a reader should know of this very execution, such as runs that failed.
         figures: Functions of the tables, each as "module:function", by name; `charts` likewise.
         captions: A sentence for a stranger, by the name of a table, figure or chart.
-        formats: How numbers are shown, as Python formats (".0%"), by column, table or
-            "table.column".
+        formats: How numbers are shown, as Python formats (".0%"): those of a "table.column", of
+            a column in any table, or all floats of a table.
         shown: The tables that a terminal prints.
     """
 

@@ -7,13 +7,14 @@ read from the syntax tree of that statement, where they are literals.
 """
 
 import ast
-import difflib
 import importlib
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elegans import checks
 
 if TYPE_CHECKING:
     from elegans.studies.study import Study
@@ -78,17 +79,11 @@ def make_current_directory_importable() -> None:
         sys.path.insert(0, os.getcwd())
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """A question with the closest known name, if one is close."""
-    close = difflib.get_close_matches(word, list(known), n=1)
-    return f"; did you mean {close[0]!r}?" if close else "."
-
-
 def _module(name: str) -> str:
     modules = {entry.name: entry.module for entry in entries()}
     if name not in modules:
         raise ValueError(
-            f"No study is named {name!r}{nearest(name, modules)} "
+            f"No study is named {name!r}{checks.nearest(name, modules)} "
             f'"elegans reproduce --list" shows all {len(modules)}; one of your own is '
             '"module:STUDY".'
         )

@@ -72,7 +72,8 @@ class Study:
         figures: "module:function", or such by name; likewise `charts`.
         captions: A sentence by the name of a table, a figure ("figure", if there is one) or a chart
             ("chart").
-        formats: How numbers are shown, by column, table or "table.column", such as ".0%".
+        formats: How numbers are shown, such as ".0%", by "table.column", by column, or by table
+            for all its floats.
         shown: The tables that a terminal prints.
     """
 

@@ -19,6 +19,7 @@ from elegans.experiments.plain import to_json
 from elegans.experiments.run import parent_of, versions
 from elegans.protocols import Probe
 from elegans.runs import Key, Run, Runs
+from elegans.store.schema import MEMORY
 from elegans.store.store import Store
 from elegans.sweeps.executors import Choice, Pool, pool
 from elegans.sweeps.executors.local import WorkerLost
@@ -84,7 +85,7 @@ def complete(
     """
     choice = Choice(executor, workers, cluster)
     choice.check()
-    place = store if isinstance(store, Store) else Store(":memory:" if store is None else store)
+    place = store if isinstance(store, Store) else Store(MEMORY if store is None else store)
     meter = progress_for(progress)
     wanted = [w for sweep in sweeps.values() for w in _wanted(sweep)]
     _fill(place, wanted, choice, meter)
@@ -116,8 +117,6 @@ def _fill(store: Store, wanted: list[Wanted], choice: Choice, meter: Progress) -
     if not missing:
         with meter.of(total, stored):
             return
-    if store.path is not None:
-        refuse_unwritable(store)
     store.register({w.point.hash: to_json(w.point.experiment) for w in missing})
     schedules = [_schedule(level) for level in levels]
     seconds = sum(schedule.seconds_left() for schedule in schedules)
@@ -308,7 +307,7 @@ def is_loss(error: BaseException) -> bool:
 
 def advice(store: Store) -> str:
     """What to do about a sweep that was stopped."""
-    is_file = store.path is not None
+    is_file = str(store.path) != MEMORY
     return "Run the same again to go on." if is_file else "With store='runs.db' it would be kept."
 
 
@@ -320,9 +319,3 @@ def _say_versions(sweeps: Iterable[Runs], meter: Progress) -> None:
         if (theirs.get("elegans"), theirs.get("code")) != (ours["elegans"], ours["code"]):
             name = f"{theirs.get('elegans')} ({theirs.get('code')})"
             meter.note(f"{count} of these runs were stored by another version, elegans {name}.")
-
-
-def refuse_unwritable(store: Store) -> None:
-    """Refuses a store that can only be read."""
-    if getattr(store, "readonly", False):
-        raise ValueError(f"{store!r} was opened to be read; open it without readonly=True.")

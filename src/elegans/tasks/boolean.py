@@ -56,7 +56,7 @@ class BooleanTask:
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The noiseless label of each row of `x`."""
-        raise TypeError(f"{type(self).__name__} is no task: it has no labels.")
+        raise TypeError(f"{type(self).__name__} is not a task: it has no labels.")
 
     def sample(self, key: PRNGKeyArray, size: int) -> Batch:
         """Draws `size` independent examples."""

@@ -76,7 +76,8 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
     for width, line in sure.groupby("width"):
         line = line.sort_values("samples")
         m = line["samples"].astype(float)
-        axes.plot(m, line["median_steps"], color=shade[width], marker="o", ms=3, lw=1.5)
+        style: Any = {"color": shade[width], "label": f"r = {width:,}"}
+        axes.plot(m, line["median_steps"], marker="o", ms=3, lw=1.5, **style)
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
@@ -84,6 +85,8 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
         ylabel="median steps to success", title="Close to the edge, fewer examples take longer"
     )
     look.plain_ticks(axes)
+    if len(sure):
+        axes.legend()
 
 
 def _examples(axes: Axes, curves: pd.DataFrame, name: str) -> None:
@@ -99,6 +102,7 @@ def _examples(axes: Axes, curves: pd.DataFrame, name: str) -> None:
         axes.plot([], [], color=shade[width], label=f"test error, r = {width:,}")
     axes.plot([], [], color="0.75", label="train error")
     axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+    look.few_thousands(axes)
     axes.set_title(f"Runs at m = {curves['samples'].iloc[0]:,}, {name}")
     axes.legend(loc="center right")
 

@@ -40,10 +40,9 @@ def wider_needs_fewer_samples(tables: Tables) -> Claim:
         least = part.assign(samples=part["samples"].astype(float).where(part["success"], np.inf))
         least = least.groupby(["width", "seed"])["samples"].min().unstack("width")
         wide, narrow = least[least.columns.max()], least[least.columns.min()]
-        differ = int((wide != narrow).sum())
-        fewer = int((wide < narrow).sum())
-        wins[name] = wilson(fewer, differ) if differ else Interval(0.0, 0.0, 1.0)
-        details[name] = f"{fewer} of the {differ} seeds that differ (of {len(least)})"
+        fewer = int((wide < narrow).sum())  # equal numbers count against it
+        wins[name] = wilson(fewer, len(least))
+        details[name] = f"{fewer} of {len(least)} seeds"
     worst = min(wins, key=lambda name: wins[name].low)
     interval = wins[worst]
     return Claim(

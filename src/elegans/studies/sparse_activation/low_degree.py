@@ -27,7 +27,7 @@ from elegans.learners import LowDegreeRegressor
 from elegans.learners.monomials import monomial_count
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, bootstrap_clustered, paired
+from elegans.statistics import bootstrap, paired
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import SparseNetwork
@@ -142,13 +142,9 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 def error_is_the_tail(tables: Tables) -> Claim:
     """The measured error is the Fourier tail, as enlarged by the number of samples."""
     fits = tables["fits"][tables["fits"]["theory"] > VISIBLE_TAIL]
-    ratio = (fits["error"] / fits["theory_samples"]).groupby(
-        [fits["teacher"], fits["degree"]], sort=False
-    )
-    means = ratio.mean()
-    interval: Interval = bootstrap_clustered(
-        fits, lambda part: (part["error"] / part["theory_samples"]).mean()
-    )
+    ratio = fits["error"] / fits["theory_samples"]
+    means = ratio.groupby([fits["teacher"], fits["degree"]], sort=False).mean()
+    interval = bootstrap(ratio.groupby(fits["seed"]).mean().to_numpy(float), np.mean)
     return Claim(
         text="The error of the low-degree algorithm is the Fourier weight above its degree",
         source=f"{SOURCE}, lemma 7",

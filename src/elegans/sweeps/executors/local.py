@@ -97,7 +97,9 @@ class Workers(Executor):
         environment = dict(os.environ)
         use_one_thread(environment)
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
-        command = [sys.executable, "-m", "elegans.sweeps.executors.worker"]
+        # Not with -m: the module is imported by its package before it would run as a script.
+        script = "from elegans.sweeps.executors.worker import main; main()"
+        command = [sys.executable, "-c", script]
         pipe = subprocess.PIPE
         self.processes[place] = subprocess.Popen(
             command, stdin=pipe, stdout=pipe, text=True, encoding="utf-8", env=environment

@@ -36,7 +36,3 @@ def listen(lines: IO[str], requests: "queue.SimpleQueue[str]") -> None:
     for line in lines:
         requests.put(line)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

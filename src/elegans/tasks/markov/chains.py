@@ -58,7 +58,7 @@ class SequenceTask:
 
     def transitions(self, key: PRNGKeyArray, size: int) -> Float[Array, "size ..."]:
         """Draws `size` independent transition tensors."""
-        raise TypeError(f"{type(self).__name__} is no task: it has no transitions.")
+        raise TypeError(f"{type(self).__name__} is not a task: it has no transitions.")
 
     def sample(self, key: PRNGKeyArray, size: int) -> Sequences:
         """Draws `size` independent sequences, each from a chain of its own."""

@@ -25,7 +25,7 @@ class Prior:
         self, key: PRNGKeyArray, size: int, states: int
     ) -> Float[Array, "size states states"]:
         """Draws `size` independent transition matrices."""
-        raise TypeError(f"{type(self).__name__} is no prior: it draws no chains.")
+        raise TypeError(f"{type(self).__name__} is not a prior: it draws no chains.")
 
     def check(self, task: object, states: int) -> None:
         """Refuses a task with so many states that this prior has no law for."""

@@ -78,7 +78,7 @@ def table(f: Function, n: int, *, params: Any = None) -> Float[np.ndarray, " siz
     ]
     values = np.concatenate([np.atleast_1d(chunk) for chunk in chunks])
     if values.shape != (2**n,):
-        raise ValueError(f"A function returns one number a row, {2**n} here; got {values.shape}.")
+        raise ValueError(f"A function returns one number per row, {2**n} here; got {values.shape}.")
     return values
 
 

@@ -44,7 +44,7 @@ def walsh_hadamard(values: Num[np.ndarray, "*batch size"]) -> Float[np.ndarray, 
 
 
 def table_bits(owner: str, size: int, n: int | None = None) -> int:
-    """The number of bits of a table, refused if its size is no power of two, or not that of `n`."""
+    """The number of bits of a table, refused if its size is not a power of two, or not that of `n`."""
     bits = size.bit_length() - 1
     if size < 1 or size != 2**bits:
         raise ValueError(f"{owner}: a table has 2**n values; got {size}.")
