@@ -15,13 +15,12 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from elegans import checks
 from elegans.descriptions import input_size
-from elegans.fields import Number, configuration
-from elegans.models.inits import Layer, LayeredInit, Layers, Uniform, pairs
+from elegans.fields import configuration
+from elegans.models.inits import Layers, Normal, Uniform
 from elegans.protocols import Init, check_init
 
 
@@ -29,23 +28,6 @@ class Blocks(NamedTuple):
     """The weights of a `DisjointPolyNet`: row $i$ reads block $i$."""
 
     weight: Float[Array, "k block"]
-
-
-@configuration
-class Normal(LayeredInit):
-    """Independent normal weights of one `scale` whatever the fan-in, biases zero."""
-
-    scale: Number = 1.0
-
-    def __post_init__(self) -> None:
-        checks.number(self, "scale", self.scale, low=0, what="multiplies the weights")
-
-    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
-        """Every layer independently."""
-        return tuple(
-            Layer(self.scale * jr.normal(jr.fold_in(key, i), shape), jnp.zeros(shape[1]))
-            for i, shape in enumerate(pairs(sizes))
-        )
 
 
 @configuration

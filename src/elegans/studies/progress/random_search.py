@@ -242,7 +242,7 @@ STUDY = Study(
             Settings(
                 relu=(20, 3),
                 sinusoid=(30, 3),
-                seeds=400,
+                seeds=1000,
                 starts=8,
                 streams=8,
                 copies=(1, 3, 10, 30),
