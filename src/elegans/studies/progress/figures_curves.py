@@ -48,3 +48,35 @@ def _errors(axes: Axes, curve: pd.DataFrame, cell: pd.DataFrame) -> None:
     words = ", ".join(f"{count} {name}" for name, count in counts.items())
     axes.text(0.98, 0.95, words, transform=axes.transAxes, ha="right", va="top", fontsize=8)
     axes.set(xscale="log", ylim=(-0.02, 0.62))
+
+
+def noise(tables: Tables) -> Figure:
+    """Errors on clean labels by noise, and the shares of runs that learn."""
+    curves, cells, facts = tables["curves"], tables["cells"], tables.facts
+    flips = sorted(cells["flip"].unique())
+    picture = look.figure(
+        2.7 * (len(flips) + 1.3),
+        3.6,
+        f"SGD learns a ({facts['n']}, {facts['k']})-parity under label noise; "
+        "Gaussian elimination does not",
+    )
+    widths = [1.0] * len(flips) + [1.4]
+    *panels, last = picture.subplots(1, len(flips) + 1, width_ratios=widths)
+    shade = look.colours(cells["batch"])
+    for axes, flip in zip(panels, flips, strict=True):
+        for (batch, _), run in curves[curves["flip"] == flip].groupby(["batch", "seed"]):
+            axes.plot(run["step"].clip(lower=50), run["test_error"], color=shade[batch], lw=1)
+        axes.set(title=f"{flip:.0%} flipped", ylim=(0, 0.6), xlabel="step", xscale="log")
+    panels[0].set_ylabel("error on clean labels")
+    for batch, colour in shade.items():
+        panels[0].plot([], [], color=colour, label=f"batches of {batch}")
+    panels[0].legend(loc="lower left")
+    for batch, part in cells.groupby("batch"):
+        share = part["learned"] / part["runs"]
+        last.plot(part["flip"], share, "o-", color=shade[batch], ms=4, label=f"SGD, B = {batch}")
+    control = tables["elimination"].groupby("flip")["found"].mean()
+    last.plot(control.index, control, "s--", color="crimson", label="Gaussian elimination")
+    last.set(title="Share that learns", xlabel="flipped labels", ylim=(-0.03, 1.05))
+    last.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    last.legend(loc="lower left")
+    return picture

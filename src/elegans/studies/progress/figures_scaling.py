@@ -1,0 +1,80 @@
+"""Pictures of scaling: times against n and k, exponents, robustness."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from elegans.report import look
+from elegans.report.result import Tables
+
+MARKERS = "osD^vP*X"
+
+
+def scaling_laws(tables: Tables) -> Figure:
+    """Figures 5.1 (right), 5.2 (right) and B.4."""
+    picture = look.figure(
+        16, 5, "The time to learn a parity is a power of n; the power grows with k and with n"
+    )
+    left, middle, right = picture.subplots(1, 3, width_ratios=[1.2, 0.8, 1])
+    _times(left, tables)
+    _exponents(middle, tables)
+    _robust(right, tables)
+    return picture
+
+
+def _marker(tables: Tables, label: str) -> str:
+    return MARKERS[list(tables["medians"]["label"].unique()).index(label) % len(MARKERS)]
+
+
+def _times(axes: Axes, tables: Tables) -> None:
+    rows = tables["medians"]
+    shade = look.colours(rows["k"])
+    for (label, k), part in rows.groupby(["label", "k"], sort=False):
+        part = part[np.isfinite(part["median"])]
+        high = np.where(np.isfinite(part["high"]), part["high"], part["median"])
+        error = [part["median"] - part["low"], high - part["median"]]
+        axes.errorbar(
+            part["n"],
+            part["median"],
+            error,
+            color=shade[k],
+            marker=_marker(tables, label),
+            ms=4,
+            lw=1.3,
+            capsize=2,
+            label=f"({label}), k = {k}",
+        )
+    names = "; ".join(f"({label}) {name}" for label, name in tables.facts["names"].items())
+    axes.set(xscale="log", yscale="log", xlabel="bits n", ylabel="median steps")
+    axes.set_title("Median time to learn")
+    look.plain_ticks(axes)
+    axes.legend(loc="upper left", ncols=2)
+    axes.text(0, -0.2, names, transform=axes.transAxes, fontsize=7, wrap=True, va="top")
+
+
+def _exponents(axes: Axes, tables: Tables) -> None:
+    for label, part in tables["exponents"].groupby("label", sort=False):
+        error = [part["exponent"] - part["low"], part["high"] - part["exponent"]]
+        axes.errorbar(
+            part["k"],
+            part["exponent"],
+            error,
+            marker=_marker(tables, str(label)),
+            capsize=3,
+            label=f"({label})",
+        )
+    k = np.array(sorted(tables["exponents"]["k"].unique()))
+    axes.plot(k, k, "--", color="crimson", lw=1, label="guessing, n^k")
+    axes.set(xlabel="relevant bits k", ylabel="exponent of n", title="Fitted exponents")
+    axes.set_xticks(k)
+    axes.legend(loc="upper left")
+
+
+def _robust(axes: Axes, tables: Tables) -> None:
+    rows = tables["robust"]
+    share = rows.assign(share=rows["converged"] / rows["runs"])
+    grid = share.pivot_table(index="label", columns="batch", values="share", sort=False)
+    grid = grid[sorted(grid.columns)]
+    columns = [f"B = {batch:,}" for batch in grid.columns]
+    look.heat_map(axes, grid.to_numpy(float), [f"({label})" for label in grid.index], columns)
+    axes.set_title("Runs that converge (%), best rate of other seeds")

@@ -1,0 +1,387 @@
+r"""How the time to learn a sparse parity grows with $n$ and $k$, and which settings learn at all.
+
+Times grow like a power of $n$ whose exponent grows with $k$, $t \sim n^{\alpha k}$ with $\alpha$
+well below one: far from the $\binom{n}{k}$ steps of random guessing, on networks that know
+nothing of the task. For larger $n$ the power worsens, which is the elbow of figure 5.2 (right).
+
+Beside the fits of medians (least squares of $\log t$ on $\log n$, resampled by seeds) stands the
+coarse exponent of figure B.5, $\max_n \log(t(n)/t(10)) / \log(n - 9)$ of the 10th percentiles: an
+upper estimate and not a fit. A second part asks how robust settings are: in a grid over batch
+sizes, learning rates, initialisations and losses, some rate must work. The rate is chosen on one
+half of the seeds and judged on the other.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans.experiments.experiment import Experiment
+from elegans.models import inits
+from elegans.models.zoo import architectures
+from elegans.runs import Runs
+from elegans.statistics import Interval, censored_median, log_slope
+from elegans.studies.progress import scaling_claims
+from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
+from elegans.tasks import Parity
+
+INITS = {"uniform": inits.Uniform(), "gaussian": inits.Gaussian(), "sign": inits.Sign()}
+COARSE_BASE = 10  # bits, the smallest n of figure B.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """An architecture whose times are measured at several n, for one k."""
+
+    label: str
+    k: int
+    ns: tuple[int, ...]
+    rate: float
+    every: int = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Lines of the scaling part, and the grid of the robustness part."""
+
+    lines: tuple[Line, ...]
+    seeds: int
+    steps: int
+    labels: tuple[str, ...]
+    tasks: tuple[tuple[int, int], ...]
+    batches: tuple[int, ...]
+    rates: tuple[float, ...]
+    inits: tuple[str, ...]
+    losses: tuple[str, ...]
+    grid_seeds: int
+    grid_steps: int
+    transformer_sgd_seeds: int = 0
+
+
+def line(settings: Settings, each: Line, n: int) -> Experiment:
+    """One point of a line."""
+    setting = architectures(n, each.k)[each.label]
+    training = until_perfect(each.rate, steps=settings.steps, every=each.every)
+    if each.label == "*iii":
+        training = until_perfect(
+            each.rate, steps=settings.steps, every=each.every, optimizer="adam"
+        )
+    return Experiment(Parity(n, each.k), setting.model, training)
+
+
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """All lines, the grid, and transformers under SGD where they are asked for."""
+    s = settings
+    lines = [
+        ({"label": each.label, "k": each.k, "n": n}, line(s, each, n))
+        for each in s.lines
+        for n in each.ns
+    ]
+    grid = []
+    for label in s.labels:
+        for n, k in s.tasks:
+            for init in s.inits:
+                model = architectures(n, k)[label].model
+                if init != "uniform":
+                    model = replaced(model, init)
+                for loss in s.losses:
+                    for batch in s.batches:
+                        for rate in s.rates:
+                            cell = {"label": label, "n": n, "k": k, "init": init, "loss": loss}
+                            training = recipe(s, label, loss, batch, rate)
+                            point = Experiment(Parity(n, k), model, training)
+                            grid.append(({**cell, "batch": batch, "rate": rate}, point))
+    sweeps = {
+        "lines": Sweep.of(lines, seeds=s.seeds),
+        "grid": Sweep.of(grid, seeds=s.grid_seeds),
+    }
+    if s.transformer_sgd_seeds:
+        sweeps["transformer"] = transformers(s)
+    return sweeps
+
+
+def replaced(model: Any, init: str) -> Any:
+    """The model with another initialisation."""
+    import dataclasses
+
+    return dataclasses.replace(model, init=INITS[init])
+
+
+def recipe(settings: Settings, label: str, loss: str, batch: int, rate: float) -> Any:
+    """The recipe of a cell of the grid."""
+    import dataclasses
+
+    training = until_perfect(rate, batch=batch, steps=settings.grid_steps)
+    optimizer = "adam" if label == "*iii" else "sgd"
+    return dataclasses.replace(training, loss=loss, optimizer=optimizer)
+
+
+def transformers(settings: Settings) -> Sweep:
+    """A small Parity Transformer under SGD at several rates, and under Adam as the control."""
+    from elegans.models import TransformerClassifier
+
+    model = TransformerClassifier.parity(heads=8, dim=64)
+    task = Parity(*settings.tasks[0])
+    points = [
+        (
+            {"optimizer": optimizer, "rate": rate},
+            Experiment(
+                task,
+                model,
+                until_perfect(rate, steps=settings.grid_steps, every=50, optimizer=optimizer),
+            ),
+        )
+        for optimizer, rates in {"sgd": (1.0, 0.1, 0.01), "adam": (1e-3,)}.items()
+        for rate in rates
+    ]
+    return Sweep.of(points, seeds=settings.transformer_sgd_seeds)
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Times and medians of the lines, exponents, the grid, and the rates chosen in it."""
+    times = timed(runs["lines"].table)[["label", "k", "n", "seed", "success", "time"]]
+    grid = timed(runs["grid"].table)
+    columns = ["label", "n", "k", "init", "loss", "batch", "rate", "seed", "success", "time"]
+    result = {
+        "medians": medians(times),
+        "exponents": exponents(times),
+        "robust": robust(grid),
+        "times": times,
+        "grid": grid[columns],
+    }
+    if "transformer" in runs:
+        rows = timed(runs["transformer"].table)
+        result["transformer"] = rows[["optimizer", "rate", "seed", "success", "time"]]
+    return result
+
+
+def medians(times: pd.DataFrame) -> pd.DataFrame:
+    """Median and 10th percentile at each point of each line."""
+    rows = []
+    for (label, k, n), part in times.groupby(["label", "k", "n"], sort=False):
+        middle = censored_median(part["time"].to_numpy(), part["success"].to_numpy(bool))
+        rows.append(
+            {
+                "label": label,
+                "k": k,
+                "n": n,
+                "runs": len(part),
+                "converged": int(part["success"].sum()),
+                "median": middle.value,
+                "low": middle.low,
+                "high": middle.high,
+                "tenth": quantile(part["time"], 0.1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def exponents(times: pd.DataFrame) -> pd.DataFrame:
+    """Of each line: the exponent over all n, over the lower and the upper half, and B.5's."""
+    rows = []
+    for (label, k), part in times.groupby(["label", "k"], sort=False):
+        finite = part.groupby("n")["time"].median()
+        ns = sorted(finite.index[np.isfinite(finite)])
+        if len(ns) < 2:
+            continue
+        kept = part[part["n"].isin(ns)]
+        whole = log_slope(kept, "n", "time")
+        half = len(ns) // 2
+        elbow = Interval(np.nan, -np.inf, np.inf)
+        if len(ns) >= 4:
+            elbow = slope_change(kept, ns[: half + 1], ns[half:])
+        rows.append(
+            {
+                "label": label,
+                "k": k,
+                "ns": len(ns),
+                "exponent": whole.value,
+                "low": whole.low,
+                "high": whole.high,
+                "exponent_by_k": whole.value / k,
+                "elbow": elbow.value,
+                "elbow_low": elbow.low,
+                "elbow_high": elbow.high,
+                "coarse": coarse(kept),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def slope_change(times: pd.DataFrame, lower: list[int], upper: list[int]) -> Interval:
+    """How much steeper medians grow over the upper n than over the lower ones, by seeds."""
+    grid = times.pivot(index="seed", columns="n", values="time")
+    values = grid.to_numpy(float)
+    columns = {n: i for i, n in enumerate(grid.columns)}
+
+    def slope(middle: np.ndarray, ns: list[int]) -> np.ndarray:
+        x = np.log(np.array(ns, float))
+        weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+        return np.log(middle[..., [columns[n] for n in ns]]) @ weights
+
+    draws = np.random.default_rng(0).integers(0, len(values), (1000, len(values)))
+    middle = np.median(values[draws], axis=1)
+    middle = np.where(np.isfinite(middle), middle, np.nan)
+    change = slope(middle, upper) - slope(middle, lower)
+    center = np.median(values, axis=0)
+    low, high = np.nanquantile(change, [0.025, 0.975])
+    return Interval(float(slope(center, upper) - slope(center, lower)), float(low), float(high))
+
+
+def coarse(times: pd.DataFrame) -> float:
+    """Figure B.5's upper estimate from 10th percentiles at n = 10, 20 and 30, if they are there."""
+    tenth = times.groupby("n")["time"].agg(lambda part: quantile(part, 0.1))
+    if COARSE_BASE not in tenth or not np.isfinite(tenth[COARSE_BASE]):
+        return np.nan
+    others = [n for n in (20, 30) if n in tenth]
+    if not others or not np.isfinite(tenth[others]).all():
+        return np.nan
+    slopes = [np.log(tenth[n] / tenth[COARSE_BASE]) / np.log(n - COARSE_BASE + 1) for n in others]
+    return max(0.0, float(max(slopes)))
+
+
+def robust(grid: pd.DataFrame) -> pd.DataFrame:
+    """For each cell: the rate that does best on even seeds, and how it does on odd ones."""
+    rows = []
+    by = ["label", "n", "k", "init", "loss", "batch"]
+    for key, part in grid.groupby(by, sort=False):
+        choosing, judging = (part[part["seed"] % 2 == half] for half in (0, 1))
+        shares = choosing.groupby("rate")["success"].mean()
+        speed = choosing.groupby("rate")["time"].agg(lambda times: quantile(times, 0.1))
+        best = min(shares.index, key=lambda rate: (-shares[rate], speed[rate]))
+        judged = judging[judging["rate"] == best]
+        rows.append(
+            {
+                **dict(zip(by, key, strict=True)),
+                "rate": best,
+                "runs": len(judged),
+                "converged": int(judged["success"].sum()),
+                "tenth": quantile(judged["time"], 0.1),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def facts(settings: Settings, tables: Any) -> dict[str, Any]:
+    """How long runs may take, and what the labels stand for."""
+    n, k = settings.tasks[0]
+    names = {label: each.name for label, each in architectures(n, k).items()}
+    used = {*settings.labels, *(each.label for each in settings.lines)}
+    return {
+        "steps": settings.steps,
+        "grid_steps": settings.grid_steps,
+        "names": {label: name for label, name in names.items() if label in used},
+    }
+
+
+EVERY_N = tuple(range(10, 41))
+ALL_RATES = (1.0, 0.1, 0.01, 0.001)
+ROBUST = ("i", "ii", "iv", "v", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
+QUICK = Settings(
+    lines=(
+        Line(label="i", k=2, ns=(10, 20, 40, 80), rate=1.0, every=2),
+        Line(label="i", k=3, ns=(10, 15, 20, 30, 40), rate=1.0),
+        Line(label="i", k=4, ns=(10, 15, 20), rate=1.0, every=20),
+    ),
+    seeds=30,
+    steps=20_000,
+    labels=("i", "iv", "xii", "xiv", "xv"),
+    tasks=((15, 3),),
+    batches=(4, 32),
+    rates=(0.5, 0.1, 0.02),
+    inits=("uniform",),
+    losses=("hinge",),
+    grid_seeds=10,
+    grid_steps=5000,
+)
+LAPTOP = Settings(
+    lines=(
+        *(Line(label="i", k=k, ns=(10, 14, 20, 28, 40, 56), rate=1.0, every=5) for k in (2, 3, 4)),
+        *(Line(label="iv", k=k, ns=(10, 15, 20, 30, 40), rate=0.01) for k in (2, 3)),
+        *(Line(label="xiv", k=k, ns=(10, 15, 20, 30, 40), rate=0.01) for k in (2, 3)),
+        *(Line(label="xv", k=k, ns=(10, 15, 20, 30, 40), rate=0.05) for k in (2, 3)),
+    ),
+    seeds=100,
+    steps=50_000,
+    labels=("i", "iv", "vii", "xiv", "xv"),
+    tasks=((20, 3),),
+    batches=(1, 32, 1024),
+    rates=(1.0, 0.1, 0.01),
+    inits=("uniform", "gaussian", "sign"),
+    losses=("hinge", "square", "logistic"),
+    grid_seeds=10,
+    grid_steps=10_000,
+    transformer_sgd_seeds=6,
+)
+PAPER = Settings(
+    lines=tuple(
+        Line(label=label, k=k, ns=EVERY_N, rate=rate)
+        for label, rate in {
+            **dict.fromkeys(("i", "ii", "iii"), 1.0),
+            **dict.fromkeys(("iv", "v", "vi", "viii", "xiv"), 0.01),
+            "xv": 0.05,
+            "*iii": 3e-4,
+        }.items()
+        for k in range(2, 9)
+    ),
+    seeds=1000,
+    steps=100_000,
+    labels=(*ROBUST, "iii", "vi", "*i", "*ii", "*iii"),
+    tasks=tuple((n, k) for n in (10, 20, 30) for k in (2, 3, 4)),
+    batches=tuple(2**b for b in range(11)),
+    rates=ALL_RATES,
+    inits=("uniform", "gaussian", "sign"),
+    losses=("hinge", "square", "logistic"),
+    grid_seeds=50,
+    grid_steps=100_000,
+    transformer_sgd_seeds=25,
+)
+
+STUDY = Study(
+    name="scaling-laws",
+    title="The time to learn a parity is a power of n that grows with k, and gets worse",
+    summary=(
+        "How many steps of SGD does a network need for the parity of k out of n bits? The median "
+        "over many runs is a straight line in a double logarithmic plot, steeper for larger k, "
+        "and bends upwards for large n. No architecture is told what the task is; in a grid over "
+        "architectures, batch sizes, initialisations and losses each learns, with some learning "
+        "rate that is chosen on other seeds than those it is judged by."
+    ),
+    source="Thesis, Figures 5.1 (right), 5.2 (right) and B.3 to B.6, Finding 5.1",
+    scales={
+        "quick": Scale(QUICK, minutes=2),
+        "laptop": Scale(LAPTOP, minutes=55),
+        "paper": Scale(PAPER, minutes=5_000_000),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(
+        scaling_claims.some_rate_works,
+        scaling_claims.exponent_grows_with_k,
+        scaling_claims.elbow,
+        scaling_claims.faster_than_guessing,
+        scaling_claims.sgd_fails_on_transformers,
+    ),
+    figures="elegans.studies.progress.figures_scaling:scaling_laws",
+    shown=("exponents",),
+    formats={"exponents": ".2f", "median": ",.0f", "tenth": ",.0f", "low": ",.0f", "high": ",.0f"},
+    captions={
+        "figure": (
+            "Left: median steps until no error is left in 128 examples, with 95% bootstrap "
+            "intervals, one line per architecture and k; a line ends where half of the runs fail. "
+            "Middle: fitted exponents, with intervals, against k. Right: of each setting and batch "
+            "size, the share of runs that converge with the rate that was chosen on other seeds."
+        ),
+        "exponents": (
+            "Exponent of n in the median time with its 95% interval, divided by k, the change of "
+            "slope from the lower to the upper half of the n, and the coarse estimate of B.5."
+        ),
+        "medians": "Median steps with its interval, and the 10th percentile, by n and k.",
+        "robust": "Each cell of the grid with the rate chosen on even seeds, judged on odd ones.",
+    },
+)
