@@ -216,9 +216,7 @@ def output_bias_is_needed(tables: Tables) -> Claim:
     return Claim(
         text="The network as printed, without an output bias, cannot learn: its sign is constant",
         source=f"{SOURCE}, corrected",
-        measured=(
-            f"{share:.0%} of the seeds converge; least error {part['test_error'].min():.2f}"
-        ),
+        measured=(f"{share:.0%} of the seeds converge; least error {part['test_error'].min():.2f}"),
         against="a run that converges, or one with an error below 0.4",
         holds=bool(not part["success"].any() and part["test_error"].min() > 0.4),
         interval=share,
@@ -301,8 +299,9 @@ STUDY = Study(
     captions={
         "figure": (
             "Left: the share of seeds that converge, by the number of layers (and bits n) and the "
-            "bits of the parity; a line separates what the degree of the network allows. Right: "
-            "errors at the end, one dot per seed, of the deep network and of its controls."
+            "bits of the parity, blank where it was not run; right of the red line the degree of "
+            "the network is too low. Right: errors at the end, one dot per seed, of the deep "
+            "network and of its controls."
         ),
         "cells": "One row per network and task: how many seeds converge, when, and the error.",
         "gradients": "Largest population gradient of one quadratic layer: zero for k > 2.",

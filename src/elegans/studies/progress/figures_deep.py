@@ -45,3 +45,35 @@ def _errors(axes: Axes, runs: pd.DataFrame) -> None:
     axes.axhline(0.5, color="0.5", ls=":", lw=1)
     axes.set_xticks(range(len(kinds)), [kind.replace(" ", "\n", 1) for kind in kinds])
     axes.set(ylim=(-0.03, 0.6), ylabel="error on fresh examples")
+
+
+def weak_to_strong(tables: Tables) -> Figure:
+    """Accuracy of each network, and the coefficient that was found at the support."""
+    rows, facts = tables["networks"], tables.facts
+    picture = look.figure(
+        8,
+        4.4,
+        f"Networks at 55% accuracy reveal the support of a ({facts['n']}, {facts['k']})-parity",
+    )
+    axes = picture.subplots()
+    colours = {"trained": "#2b6cb0", "untrained": "0.5"}
+    for (kind, recovered), part in rows.groupby(["network", "recovered"]):
+        fill = colours[kind] if recovered else "none"
+        label = f"{kind}, support {'recovered' if recovered else 'not recovered'} ({len(part)})"
+        axes.scatter(
+            part["accuracy"],
+            part["coefficient"].abs(),
+            s=50,
+            facecolors=fill,
+            edgecolors=colours[kind],
+            label=label,
+        )
+    line = np.linspace(0.5, max(0.75, rows["accuracy"].max()), 10)
+    axes.plot(line, 2 * line - 1, ":", color="0.4", lw=1, label="2 accuracy - 1")
+    axes.axhline(
+        facts["threshold"], color="crimson", ls="--", lw=1, label="threshold of the search"
+    )
+    axes.set(xlabel="accuracy of the network", ylabel="coefficient found at the support")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axes.legend(loc="upper left")
+    return picture

@@ -25,6 +25,7 @@ import pandas as pd
 from elegans.experiments.experiment import Experiment
 from elegans.models import MLP
 from elegans.probes import FourierGap, RelevantLead, SupNormPath, SupportShare, parameters
+from elegans.protocols import Probe
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Correlation, paired, spearman, wilson
@@ -35,8 +36,8 @@ from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 
 SOURCE = "thesis, section 5.5, Figures 5.3 and B.9"
-MEASURES = {"path": SupNormPath(), "lead": RelevantLead(), "share": SupportShare()}
-GAP = {"gap": FourierGap()}
+MEASURES: dict[str, Probe] = {"path": SupNormPath(), "lead": RelevantLead(), "share": SupportShare()}
+GAP: dict[str, Probe] = {"gap": FourierGap()}
 FALLEN = 0.4  # the error has moved
 MOMENTS = (0.1, 0.25, 0.5)  # of the median time
 CLAIMED_MOMENT = 0.25  # later, the error itself begins to tell
@@ -128,7 +129,7 @@ def weights(run: Run) -> pd.DataFrame:
     )
 
 
-def at_step(looks: pd.DataFrame, step: float) -> pd.DataFrame:
+def at_step(looks: pd.DataFrame, step: float | int) -> pd.DataFrame:
     """The last look of each run at or before a step, for runs that got that far, by seed."""
     reached = looks.groupby("seed")["step"].max() >= step
     rows = looks[looks["seed"].isin(reached.index[reached]) & (looks["step"] <= step)]

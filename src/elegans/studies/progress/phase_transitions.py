@@ -42,7 +42,6 @@ class Settings:
     steps: int
     every: int
     dim: int
-    heads: int
     polynets: tuple[tuple[int, float], ...]
     wide: int
     wide_batches: tuple[int, ...]
@@ -51,9 +50,15 @@ class Settings:
 
 
 def settings_of(settings: Settings) -> dict[str, Architecture]:
-    """All architectures, with a transformer of the size of this scale."""
+    """All architectures, with a transformer of the size of this scale.
+
+    Below the document's width of 1,024 it learns with layer norm alone, which the document leaves
+    out, and at higher rates (docs/hidden-progress.md).
+    """
     listed = architectures(settings.n, settings.k)
-    small = TransformerClassifier.parity(heads=settings.heads, dim=settings.dim)
+    if settings.dim >= 1024:
+        return dict(listed)
+    small = TransformerClassifier.parity(heads=settings.dim // 8, dim=settings.dim, norm="layer")
     return {**listed, "*iii": listed["*iii"]._replace(model=small)}
 
 
@@ -268,7 +273,6 @@ STUDY = Study(
                 steps=6000,
                 every=20,
                 dim=32,
-                heads=4,
                 polynets=((1, 0.005), (256, 0.1)),
                 wide=300,
                 wide_batches=(256,),
@@ -285,7 +289,6 @@ STUDY = Study(
                 steps=20_000,
                 every=20,
                 dim=64,
-                heads=8,
                 polynets=((1, 0.005), (4, 0.01), (16, 0.1), (64, 0.1), (256, 0.1), (1024, 0.1)),
                 wide=1000,
                 wide_batches=(32, 256, 1024),
@@ -303,7 +306,6 @@ STUDY = Study(
                 steps=100_000,
                 every=10,
                 dim=1024,
-                heads=128,
                 polynets=((1, 0.005), (4, 0.01), (16, 0.1), (64, 0.1), (256, 0.1), (1024, 0.1)),
                 wide=1000,
                 wide_batches=(1, 32, 256, 1024),

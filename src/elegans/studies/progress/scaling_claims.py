@@ -6,6 +6,7 @@ import numpy as np
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
+from elegans.studies.study import known_failure
 
 SOURCE = "thesis, section 5.3, Finding 5.1"
 ROBUST_SHARE = 0.2
@@ -109,16 +110,16 @@ def faster_than_guessing(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "A small transformer with layer norm learns under SGD too, at a rate of 0.1, though later "
+        "than under Adam; the document speaks of width 1,024 without norms, which is run at scale "
+        "paper."
+    ),
+    scales=("quick",),
+)
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
     """Plain SGD does not train the transformer at any rate; Adam, the control, does."""
-    if "transformer" not in tables:
-        return Claim(
-            text="Plain SGD fails on transformers, on which Adam succeeds",
-            source=f"{SOURCE}, section B.4.1",
-            measured="not run at this scale: transformers under SGD take minutes",
-            against="a rate of SGD with which transformers converge as often as with Adam",
-            holds=True,
-        )
     rows = tables["transformer"]
     shares = {
         key: wilson(int(part["success"].sum()), len(part))
