@@ -61,8 +61,7 @@ class PolyNet:
 
     def apply(self, params: Layers, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The product of the forms at one example."""
-        weight, bias = params.layers[0]
-        return jnp.prod(x @ weight + bias, axis=-1)
+        return jnp.prod(params.layers[0].at(x), axis=-1)
 
 
 @configuration

@@ -10,6 +10,7 @@ opposite is measured.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 
@@ -20,7 +21,7 @@ from elegans.models.activations import OF_PARITIES, activation
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, paired, wilson
-from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, quantile, row_at, timed, until_perfect
 from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -58,7 +59,7 @@ class Drawn:
         sums = {self.k - 2 * j: (-1.0) ** j for j in range(self.k + 1)}
         sign = [sums.get(round(s), np.nan) if abs(s - round(s)) < 1e-9 else np.nan for s in z]
         sigma = activation(f"{self.kind}:{self.k}")
-        value = np.asarray(sigma(np.asarray(scale * z, np.float32)), float)
+        value = np.asarray(sigma(jnp.asarray(scale * z, jnp.float32)), np.float64)
         return pd.DataFrame({"z": scale * z, "value": value, "sign": sign})
 
 
@@ -116,7 +117,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def rates(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The share that converged with its interval, and the median time."""
     cells = []
-    for key, part in rows.groupby(by, sort=False):
+    for key, part in groups(rows, by):
         share = wilson(int(part["success"].sum()), len(part))
         names = dict(zip(by, key, strict=True))
         median = quantile(part["time"], 0.5)
@@ -127,7 +128,7 @@ def rates(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 def wider_networks_train(tables: Tables) -> Claim:
     """Every activation converges in most runs at every width."""
     cells = tables["rates"]
-    worst = cells.loc[cells["low"].idxmin()]
+    worst = row_at(cells, cells["low"].idxmin())
     interval = Interval(worst["value"], worst["low"], worst["high"])
     return Claim(
         text="Wider networks with these activations train too",

@@ -23,7 +23,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, wilson
-from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, quantile, row_at, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -88,7 +88,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     rows = pd.concat(parts, ignore_index=True)
     rows = rows[["kind", "layers", "n", "k", "seed", "success", "time", "test_error"]]
     cells = []
-    for (kind, layers, n, k), part in rows.groupby(["kind", "layers", "n", "k"], sort=False):
+    for (kind, layers, n, k), part in groups(rows, ["kind", "layers", "n", "k"]):
         share = wilson(int(part["success"].sum()), len(part))
         cells.append(
             {
@@ -125,7 +125,7 @@ def deep_networks_learn(tables: Tables) -> Claim:
     """Up to the degree, at least half of the seeds converge."""
     cells = tables["cells"]
     cells = cells[(cells["kind"] == DEEP) & cells["possible"]]
-    worst = cells.loc[(cells["converged"] / cells["runs"]).idxmin()]
+    worst = row_at(cells, (cells["converged"] / cells["runs"]).idxmin())
     share = wilson(int(worst["converged"]), int(worst["runs"]))
     return Claim(
         text="Networks of L quadratic layers learn parities of k <= 2^(L-1) bits",
@@ -184,7 +184,7 @@ def layer_by_layer_fails(tables: Tables) -> Claim:
     control = rows[rows["kind"].isin([FIRST, FIXED])]
     errors = {
         kind: bootstrap(part["test_error"].to_numpy(float), np.mean)
-        for kind, part in control.groupby("kind")
+        for kind, part in groups(control, "kind")
     }
     layers, n, k = (int(control[name].iloc[0]) for name in ("layers", "n", "k"))
     same = rows[

@@ -1,5 +1,7 @@
 """Pictures of the activations that are made for parities."""
 
+from typing import Any, cast
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,6 +9,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 
 def activation_functions(tables: Tables) -> Figure:
@@ -14,7 +17,7 @@ def activation_functions(tables: Tables) -> Figure:
     drawn = tables["drawn"]
     kinds = list(drawn["kind"].unique())
     picture = look.figure(15, 6.4, "Activations that pass through the parity of a sum of signs")
-    top, bottom = picture.subfigures(2, 1)
+    top, bottom = cast(Any, picture.subfigures(2, 1))
     for axes, kind in zip(top.subplots(1, len(kinds), sharey=True), kinds, strict=True):
         _drawn(axes, drawn[drawn["kind"] == kind], kind)
     left, right = bottom.subplots(1, 2)
@@ -27,7 +30,7 @@ def activation_functions(tables: Tables) -> Figure:
 
 def _drawn(axes: Axes, rows: pd.DataFrame, kind: str) -> None:
     shade = look.colours(rows["k"])
-    for k, part in rows.groupby("k"):
+    for k, part in groups(rows, "k"):
         axes.plot(part["z"], part["value"], color=shade[k], lw=1.3, label=f"k = {k}")
         points = part.dropna(subset="sign")
         axes.plot(points["z"], points["sign"], "o", ms=4, color=shade[k])

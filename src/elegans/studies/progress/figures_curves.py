@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 COLOURS = {"learned": "#2f855a", "grokked": "#dd6b20", "memorised": "#c53030", "neither": "0.4"}
 
@@ -64,14 +65,14 @@ def noise(tables: Tables) -> Figure:
     *panels, last = picture.subplots(1, len(flips) + 1, width_ratios=widths)
     shade = look.colours(cells["batch"])
     for axes, flip in zip(panels, flips, strict=True):
-        for (batch, _), run in curves[curves["flip"] == flip].groupby(["batch", "seed"]):
+        for (batch, _), run in groups(curves[curves["flip"] == flip], ["batch", "seed"]):
             axes.plot(run["step"].clip(lower=50), run["test_error"], color=shade[batch], lw=1)
         axes.set(title=f"{flip:.0%} flipped", ylim=(0, 0.6), xlabel="step", xscale="log")
     panels[0].set_ylabel("error on clean labels")
     for batch, colour in shade.items():
         panels[0].plot([], [], color=colour, label=f"batches of {batch}")
     panels[0].legend(loc="lower left")
-    for batch, part in cells.groupby("batch"):
+    for batch, part in groups(cells, "batch"):
         share = part["learned"] / part["runs"]
         last.plot(part["flip"], share, "o-", color=shade[batch], ms=4, label=f"SGD, B = {batch}")
     control = tables["elimination"].groupby("flip")["found"].mean()

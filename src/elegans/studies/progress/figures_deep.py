@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 
 def deep_parity(tables: Tables) -> Figure:
@@ -57,7 +58,7 @@ def weak_to_strong(tables: Tables) -> Figure:
     )
     axes = picture.subplots()
     colours = {"trained": "#2b6cb0", "untrained": "0.5"}
-    for (kind, recovered), part in rows.groupby(["network", "recovered"]):
+    for (kind, recovered), part in groups(rows, ["network", "recovered"]):
         fill = colours[kind] if recovered else "none"
         label = f"{kind}, support {'recovered' if recovered else 'not recovered'} ({len(part)})"
         axes.scatter(

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 ACROSS = 6
 FLAT, FALLING = "#2b6cb0", "#dd6b20"
@@ -18,11 +19,11 @@ def phase_transitions(tables: Tables) -> Figure:
     extra = [
         *(
             (f"PolyNet, B = {batch}", part, FALLING)
-            for batch, part in tables["polynet_curves"].groupby("batch")
+            for batch, part in groups(tables["polynet_curves"], "batch")
         ),
         *(
             (f"{name}, width {facts['wide']:,}, B = {batch}", part, FALLING)
-            for (name, batch), part in tables["wide_curves"].groupby(["network", "batch"])
+            for (name, batch), part in groups(tables["wide_curves"], ["network", "batch"])
         ),
     ]
     rows = -(-len(listed) // ACROSS) + -(-len(extra) // ACROSS)
@@ -50,7 +51,7 @@ def phase_transitions(tables: Tables) -> Figure:
 
 def _curves(axes: Axes, part: pd.DataFrame, colour: str) -> None:
     ends = part.groupby("seed")["step"].max()
-    for _, run in part.groupby("seed"):
+    for _, run in groups(part, "seed"):
         axes.plot(run["step"], run["test_error"], color=colour, lw=0.8, alpha=0.8)
     # A few slow runs would squeeze all the others into a corner.
     axes.set(ylim=(0, 0.6), xlim=(0, 1.1 * float(np.quantile(ends, 0.8))))

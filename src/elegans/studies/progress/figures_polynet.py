@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 BLUE, GREY, ORANGE = "#2b6cb0", "0.6", "#dd6b20"
 
@@ -23,9 +24,9 @@ def polynet_flow(tables: Tables) -> Figure:
 
 
 def _curves(axes: Axes, tables: Tables) -> None:
-    for (_, positive), run in tables["curves"].groupby(["seed", "positive_start"]):
+    for (_, positive), run in groups(tables["curves"], ["seed", "positive_start"]):
         axes.plot(run["time"], run["error"], color=GREY if positive else ORANGE, lw=0.7)
-    for _, run in tables["descent"].groupby("seed"):
+    for _, run in groups(tables["descent"], "seed"):
         axes.plot(run["time"], run["error"], color=BLUE, lw=1.4)
         axes.plot(run["theory"][::6], run["error"][::6], "o", color=BLUE, ms=3)
     axes.plot([], [], color=BLUE, marker="o", ms=3, label="population descent, exact (dots)")
@@ -40,7 +41,7 @@ def _curves(axes: Axes, tables: Tables) -> None:
 def _exponents(axes: Axes, tables: Tables) -> None:
     plateaus = tables["plateaus"]
     shade = look.colours(plateaus["k"])
-    for k, part in plateaus.groupby("k"):
+    for k, part in groups(plateaus, "k"):
         middle = part.groupby("block")["rest"].median()
         axes.plot(middle.index, middle, "o-", color=shade[k], ms=4, label=f"k = {k}")
         last = middle.index[-1]
@@ -61,8 +62,8 @@ def _theorem(axes: Axes, tables: Tables) -> None:
             errors = part[part["positive_start"] == positive]["error"]
             spread = np.linspace(-0.25, 0.25, max(1, len(errors)))
             axes.plot(place + spread, errors, "o", ms=4, color=colour)
-    for positive, colour in (("positive", BLUE), ("negative", ORANGE)):
-        axes.plot([], [], "o", color=colour, label=f"{positive} product at first")
+    for sign, colour in (("positive", BLUE), ("negative", ORANGE)):
+        axes.plot([], [], "o", color=colour, label=f"{sign} product at first")
     axes.axhline(0.1, color="0.4", ls=":", lw=1)
     axes.text(0.99, 0.1, "error asked for", transform=axes.get_yaxis_transform(), ha="right")
     steps = rows.groupby("constant")["steps"].first()

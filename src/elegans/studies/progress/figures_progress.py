@@ -1,6 +1,6 @@
 """Pictures of hidden progress: weights, paths and gaps beside the error."""
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 BLUE, GREY = "#2b6cb0", "0.6"
 CURVES = 20
@@ -24,8 +25,8 @@ def hidden_progress(tables: Tables) -> Figure:
         f"(sinusoidal neuron, ({facts['n']}, {facts['k']})-parity, batches of {facts['batch']})",
     )
     shown = list(tables["shown"].groupby(["network", "batch"], sort=False))
-    grid = picture.subfigures(2, 1, height_ratios=[2, 1])
-    panels = grid[0].subplots(2, 3)
+    top, bottom = cast(Any, picture.subfigures(2, 1, height_ratios=[2, 1]))
+    panels = top.subplots(2, 3)
     looks = tables["looks"]
     _lines(panels[0, 0], looks, "error", "Error of the runs", labels=("parity",))
     _weights(panels[1, 0], tables)
@@ -35,7 +36,7 @@ def hidden_progress(tables: Tables) -> Figure:
     _lines(panels[1, 2], looks, "lead", "Lead of the relevant weights")
     panels[1, 2].axhline(0, color="black", lw=0.8)
     for axes, ((network, batch), rows) in zip(
-        np.atleast_1d(grid[1].subplots(1, len(shown))), shown, strict=True
+        np.atleast_1d(bottom.subplots(1, len(shown))), shown, strict=True
     ):
         _both(axes, rows, f"{network}, batches of {batch}")
     return picture
@@ -47,7 +48,7 @@ def _lines(
     colours = {"parity": BLUE, "noise": GREY}
     for kind in labels:
         part = looks[(looks["labels"] == kind) & (looks["seed"] < CURVES)]
-        for _, run in part.groupby("seed"):
+        for _, run in groups(part, "seed"):
             axes.plot(run["step"], run[name], color=colours[kind], lw=0.7, alpha=0.7)
         if len(labels) > 1:
             axes.plot([], [], color=colours[kind], label={"noise": "random labels"}.get(kind, kind))
@@ -58,7 +59,7 @@ def _lines(
 
 def _weights(axes: Axes, tables: Tables) -> None:
     rows, k = tables["weights"], tables.facts["k"]
-    for i, path in rows.groupby("input"):
+    for i, path in groups(rows, "input"):
         is_relevant = int(i) < k
         style = {"color": BLUE, "lw": 1.8, "zorder": 3} if is_relevant else {"color": GREY}
         axes.plot(path["step"], path["weight"], **({"lw": 0.6} | style))
@@ -94,7 +95,7 @@ def _prediction(axes: Axes, tables: Tables) -> None:
 def _both(axes: Axes, rows: pd.DataFrame, title: str) -> None:
     """Error and path of a few runs, each on an axis of its own."""
     other = axes.twinx()
-    for _, run in rows.groupby("seed"):
+    for _, run in groups(rows, "seed"):
         axes.plot(run["step"], run["error"], color="black", lw=0.8)
         other.plot(run["step"], run["path"], color=BLUE, lw=1.2)
     axes.set(title=title, xlabel="step", ylim=(0, 0.6), ylabel="error (black)")

@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 MARKERS = "osD^vP*X"
 
@@ -29,7 +30,7 @@ def _marker(tables: Tables, label: str) -> str:
 def _times(axes: Axes, tables: Tables) -> None:
     rows = tables["medians"]
     shade = look.colours(rows["k"])
-    for (label, k), part in rows.groupby(["label", "k"], sort=False):
+    for (label, k), part in groups(rows, ["label", "k"]):
         part = part[np.isfinite(part["median"])]
         high = np.where(np.isfinite(part["high"]), part["high"], part["median"])
         error = [part["median"] - part["low"], high - part["median"]]
@@ -53,7 +54,7 @@ def _times(axes: Axes, tables: Tables) -> None:
 
 
 def _exponents(axes: Axes, tables: Tables) -> None:
-    for label, part in tables["exponents"].groupby("label", sort=False):
+    for label, part in groups(tables["exponents"], "label"):
         error = [part["exponent"] - part["low"], part["high"] - part["exponent"]]
         axes.errorbar(
             part["k"],

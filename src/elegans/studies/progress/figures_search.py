@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.progress.times import groups
 
 BLUE, RED, GREEN, ORANGE = "#2b6cb0", "crimson", "#2f855a", "#dd6b20"
 
@@ -32,7 +33,7 @@ def _histogram(axes: Axes, times: np.ndarray, title: str) -> None:
     median = float(np.median(times))
     finite = times[np.isfinite(times)]
     edges = np.linspace(0, np.quantile(finite, 0.995), 50)
-    axes.hist(finite, edges, color=BLUE, alpha=0.85)
+    axes.hist(finite, list(edges), color=BLUE, alpha=0.85)
     # geometric with the same median, as a density times the number of runs
     rate = np.log(2) / median
     middle = (edges[1:] + edges[:-1]) / 2
@@ -90,12 +91,12 @@ def _copies(axes: Axes, tables: Tables) -> None:
 
 def width_and_time(tables: Tables) -> Figure:
     """Boxes of times at each width, one panel per task."""
-    groups = list(tables["times"].groupby(["n", "k"]))
+    parts = groups(tables["times"], ["n", "k"])
     picture = look.figure(
-        6.5 * len(groups) + 1, 4.4, "Width does not speed learning up, but there are no slow runs"
+        6.5 * len(parts) + 1, 4.4, "Width does not speed learning up, but there are no slow runs"
     )
     for axes, ((n, k), rows) in zip(
-        np.atleast_1d(picture.subplots(1, len(groups))), groups, strict=True
+        np.atleast_1d(picture.subplots(1, len(parts))), parts, strict=True
     ):
         _boxes(axes, tables, int(n), int(k), rows)
     return picture
@@ -117,7 +118,12 @@ def _boxes(axes: Axes, tables: Tables, n: int, k: int, rows: Any) -> None:
         missing = len(part) - len(times)
         if missing:
             text = f"{missing} of\n{len(part)} not"
-            place_text = {"ha": "center", "va": "top", "fontsize": 7, "color": "0.3"}
+            place_text: dict[str, Any] = {
+                "ha": "center",
+                "va": "top",
+                "fontsize": 7,
+                "color": "0.3",
+            }
             axes.text(place, 0.99, text, transform=axes.get_xaxis_transform(), **place_text)
     cells = tables["cells"]
     search = cells[(cells["n"] == n) & (cells["k"] == k)].sort_values("width")

@@ -30,13 +30,17 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Correlation, paired, spearman, wilson
 from elegans.studies.progress.random_search import sinusoid
-from elegans.studies.progress.times import CHANCE_ERROR, timed, until_perfect
+from elegans.studies.progress.times import CHANCE_ERROR, row_at, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 
 SOURCE = "thesis, section 5.5, Figures 5.3 and B.9"
-MEASURES: dict[str, Probe] = {"path": SupNormPath(), "lead": RelevantLead(), "share": SupportShare()}
+MEASURES: dict[str, Probe] = {
+    "path": SupNormPath(),
+    "lead": RelevantLead(),
+    "share": SupportShare(),
+}
 GAP: dict[str, Probe] = {"gap": FourierGap()}
 FALLEN = 0.4  # the error has moved
 MOMENTS = (0.1, 0.25, 0.5)  # of the median time
@@ -204,7 +208,7 @@ def path_predicts(tables: Tables) -> Claim:
     """After a quarter of the median time a longer path means less time that is left."""
     rows = tables["predictivity"]
     rows = rows[rows["moment"] == CLAIMED_MOMENT].set_index("measure")
-    path = rows.loc["path"]
+    path = row_at(rows, "path")
     words = "; ".join(
         f"{name} {row['correlation']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
         for name, row in rows.iterrows()

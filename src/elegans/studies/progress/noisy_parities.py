@@ -24,7 +24,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, paired, spearman, wilson
-from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, quantile, row_at, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -108,7 +108,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     rows = timed(runs["sgd"].table)
     rows = rows[["flip", "batch", "seed", "success", "time", "test_error"]]
     cells = []
-    for (flip, batch), part in rows.groupby(["flip", "batch"]):
+    for (flip, batch), part in groups(rows, ["flip", "batch"]):
         share = wilson(int(part["success"].sum()), len(part))
         cells.append(
             {
@@ -136,7 +136,7 @@ def the_noisiest_is_learned(tables: Tables) -> Claim:
     """With some batch size the runs at the highest noise learn."""
     cells = tables["cells"]
     noisiest = cells[cells["flip"] == cells["flip"].max()]
-    best = noisiest.loc[noisiest["low"].idxmax()]
+    best = row_at(noisiest, noisiest["low"].idxmax())
     share = wilson(int(best["learned"]), int(best["runs"]))
     return Claim(
         text="SGD learns parities at any noise below one half, given a large enough batch",

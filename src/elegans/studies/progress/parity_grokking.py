@@ -22,6 +22,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Interval, wilson
+from elegans.studies.progress.times import groups
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -164,7 +165,7 @@ def grokking_in_between(tables: Tables) -> Claim:
     between = rows[rows["samples"].isin(sizes)]
     shares = {
         (m, decay): counted(part, "grokked")
-        for (m, decay), part in between.groupby(["samples", "decay"])
+        for (m, decay), part in groups(between, ["samples", "decay"])
     }
     best = max(shares, key=lambda cell: shares[cell].low)
     part = between[(between["samples"] == best[0]) & (between["decay"] == best[1])]

@@ -22,7 +22,7 @@ from elegans.models.zoo import Architecture, architectures
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Interval, bootstrap, wilson
-from elegans.studies.progress.times import CHANCE_ERROR, timed, until_perfect
+from elegans.studies.progress.times import CHANCE_ERROR, groups, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -66,7 +66,11 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     """All architectures, PolyNets at several batch sizes, and wide networks."""
     s = settings
     task = Parity(s.n, s.k)
-    looks = {"steps": s.steps, "evaluate_every": s.every, "test_samples": s.test_samples}
+    looks: dict[str, Any] = {
+        "steps": s.steps,
+        "evaluate_every": s.every,
+        "test_samples": s.test_samples,
+    }
     every = [
         (
             {"label": label, "rate": round(factor * float(each.training.learning_rate), 6)},
@@ -134,7 +138,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def choose(rows: pd.DataFrame) -> pd.DataFrame:
     """For each label the rate that does best on even seeds, and how it does on odd ones."""
     result = []
-    for label, part in rows.groupby("label", sort=False):
+    for label, part in groups(rows, "label"):
         even, odd = (part[part["seed"] % 2 == half] for half in (0, 1))
         scores = even.groupby("rate").agg(share=("success", "mean"), time=("time", "median"))
         rate = min(scores.index, key=lambda r: (-scores.loc[r, "share"], scores.loc[r, "time"]))
@@ -210,7 +214,7 @@ def polynets_converge_at_every_batch(tables: Tables) -> Claim:
     rows = tables["polynets"]
     shares = {
         batch: wilson(int(part["success"].sum()), len(part))
-        for batch, part in rows.groupby("batch")
+        for batch, part in groups(rows, "batch")
     }
     worst = min(shares, key=lambda batch: shares[batch].low)
     return Claim(
@@ -229,7 +233,7 @@ def wide_powers_have_no_plateau(tables: Tables) -> Claim:
     rows = rows[(rows["row"] == "wide") & (rows["batch"] == rows["batch"].max())]
     shares = {
         str(name): bootstrap(part["share"].dropna().to_numpy(float), np.median)
-        for name, part in rows.groupby("network")
+        for name, part in groups(rows, "network")
         if part["share"].notna().any()
     }
     powers = next((s for name, s in shares.items() if name != "relu"), Interval(1.0, 0.0, 1.0))
@@ -272,7 +276,7 @@ STUDY = Study(
                 seeds=8,
                 steps=6000,
                 every=20,
-                dim=32,
+                dim=64,
                 polynets=((1, 0.005), (256, 0.1)),
                 wide=300,
                 wide_batches=(256,),

@@ -25,6 +25,7 @@ from elegans.models import DisjointPolyNet
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Interval, bootstrap, log_slope, paired, wilson
+from elegans.studies.progress.times import groups, records, row_at
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import DisjointParity
@@ -188,7 +189,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     """Plateaus and their exponents, descent, and SGD beside the flow from the same start."""
     plateaus = runs["plateaus"].table
     exponents = []
-    for k, part in plateaus.groupby("k"):
+    for k, part in groups(plateaus, "k"):
         usable = part[part["rest"] > 0]
         slope = log_slope(usable, "block", "rest", statistic=np.median)
         exponents.append({"k": k, **slope._asdict(), "theory": 1 - k / 2})
@@ -262,13 +263,13 @@ def plateau_exponent(tables: Tables) -> Claim:
     """One minus the share of the plateau falls as the power 1 - k/2 of the block length."""
     rows = tables["exponents"]
     off = (rows["value"] - rows["theory"]).abs()
-    worst = rows.loc[off.idxmax()]
+    worst = row_at(rows, off.idxmax())
     return Claim(
         text="The rest of the time, after the plateau, falls as n' to the power 1 - k/2",
         source=SOURCE,
         measured="; ".join(
             f"k = {row.k:.0f}: {Interval(row.value, row.low, row.high):.2f} (theory {row.theory:g})"
-            for row in rows.itertuples()
+            for row in records(rows)
         ),
         against="a fitted exponent more than 0.1 from 1 - k/2 (Gaussian starts have log factors)",
         holds=bool(off.max() < 0.1),
@@ -302,7 +303,7 @@ def theorem_reaches_its_error(tables: Tables) -> Claim:
     rows = tables["theorem"]
     good = rows[rows["positive_start"]]
     wins = {}
-    for name, part in good.groupby("constant"):
+    for name, part in groups(good, "constant"):
         wins[name] = wilson(int((part["error"] <= EPSILON).sum()), len(part))
     bad = rows[~rows["positive_start"]]
     others = float((bad["error"] <= EPSILON).mean()) if len(bad) else np.nan

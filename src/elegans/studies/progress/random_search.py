@@ -23,7 +23,7 @@ from elegans.models import MLP, inits
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, intraclass, wilson
-from elegans.studies.progress.times import timed, until_perfect
+from elegans.studies.progress.times import groups, row_at, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -135,7 +135,7 @@ def best_mean(times: np.ndarray, copies: int) -> float:
 def no_early_luck(tables: Tables) -> Claim:
     """Fewer runs than a memoryless search has are faster than half of the median."""
     shares: dict[str, Interval] = {}
-    for name, part in tables["times"].groupby("network", sort=False):
+    for name, part in groups(tables["times"], "network"):
         times = part["time"].to_numpy()
         shares[str(name)] = wilson(int((times < np.median(times) / 2).sum()), len(times))
     worst = max(shares, key=lambda name: shares[name].high)
@@ -153,7 +153,7 @@ def no_early_luck(tables: Tables) -> Claim:
 def upper_tail_is_longer(tables: Tables) -> Claim:
     """The slow tenth of the runs is farther from the median than the fast tenth."""
     skews: dict[str, Interval] = {}
-    for name, part in tables["times"].groupby("network", sort=False):
+    for name, part in groups(tables["times"], "network"):
         skews[str(name)] = bootstrap(part["time"].to_numpy(), tail_ratio, resamples=1000)
     worst = min(skews, key=lambda name: skews[name].low)
     return Claim(
@@ -189,7 +189,7 @@ def start_decides(tables: Tables) -> Claim:
             f"examples, as the control, {by_stream:.2f} ({len(rows)} runs"
             + (f", {failures} more did not converge)" if failures else ")")
         ),
-        against="a share between starts whose interval reaches 0.5, or one between streams above it",
+        against="a share between starts whose interval reaches 0.5, or as large between streams",
         holds=by_start.low > 0.5 and by_stream.value < by_start.low,
         interval=by_start,
     )
@@ -199,9 +199,10 @@ def copies_hardly_help(tables: Tables) -> Claim:
     """The best of r narrow runs is not r times as fast as one."""
     rows = tables["copies"].set_index("copies")
     most = int(rows.index.max())
-    single = float(rows.loc[most, "theory_memoryless"]) * most
-    gain = Interval(*(single / float(rows.loc[most, name]) for name in ("best", "high", "low")))
-    wide = single / float(rows.loc[most, "wide_median"])
+    last = row_at(rows, most)
+    single = float(last["theory_memoryless"]) * most
+    gain = Interval(*(single / float(last[name]) for name in ("best", "high", "low")))
+    wide = single / float(last["wide_median"])
     return Claim(
         text="Independent copies hardly help: r of them are not r times as fast as one",
         source=f"{SOURCE}; section 5.6",

@@ -6,6 +6,7 @@ import numpy as np
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
+from elegans.studies.progress.times import groups, records, row_at
 from elegans.studies.study import known_failure
 
 SOURCE = "thesis, section 5.3, Finding 5.1"
@@ -39,10 +40,10 @@ def exponent_grows_with_k(tables: Tables) -> Claim:
     """Of each architecture the exponent at the largest k exceeds the one at the smallest."""
     rows = tables["exponents"]
     gains: dict[str, tuple[Interval, Interval]] = {}
-    for label, part in rows.groupby("label", sort=False):
+    for label, part in groups(rows, "label"):
         if part["k"].nunique() < 2:
             continue
-        ends = [part.loc[part["k"].idxmin()], part.loc[part["k"].idxmax()]]
+        ends = [row_at(part, part["k"].idxmin()), row_at(part, part["k"].idxmax())]
         pair = [Interval(row["exponent"], row["low"], row["high"]) for row in ends]
         gains[str(label)] = (pair[0], pair[1])
     holds = [first.high < last.low for first, last in gains.values()]
@@ -64,10 +65,10 @@ def elbow(tables: Tables) -> Claim:
     """For the ReLU network the power worsens at larger n."""
     rows = tables["exponents"]
     rows = rows[(rows["label"] == "i") & np.isfinite(rows["elbow_low"])]
-    worst = rows.loc[rows["elbow_low"].idxmax()] if len(rows) else None
+    worst = row_at(rows, rows["elbow_low"].idxmax()) if len(rows) else None
     changes = "; ".join(
         f"k = {row.k}: {Interval(row.elbow, row.elbow_low, row.elbow_high):+.2f}"
-        for row in rows.itertuples()
+        for row in records(rows)
     )
     return Claim(
         text="The exponent worsens for larger n: lines of the ReLU network bend upwards",
@@ -86,7 +87,7 @@ def faster_than_guessing(tables: Tables) -> Claim:
     rows = tables["exponents"]
     medians = tables["medians"]
     excess = {}
-    for row in rows.itertuples():
+    for row in records(rows):
         part = medians[(medians["label"] == row.label) & (medians["k"] == row.k)]
         ns = sorted(part["n"][np.isfinite(part["median"])])
         counts = [math.log(math.comb(int(n), int(row.k))) for n in ns]
@@ -123,7 +124,7 @@ def sgd_fails_on_transformers(tables: Tables) -> Claim:
     rows = tables["transformer"]
     shares = {
         key: wilson(int(part["success"].sum()), len(part))
-        for key, part in rows.groupby(["optimizer", "rate"])
+        for key, part in groups(rows, ["optimizer", "rate"])
     }
     adam = max((s for (name, _), s in shares.items() if name == "adam"), key=lambda s: s.value)
     sgd = max((s for (name, _), s in shares.items() if name == "sgd"), key=lambda s: s.value)

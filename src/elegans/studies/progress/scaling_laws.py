@@ -25,7 +25,7 @@ from elegans.models.zoo import architectures
 from elegans.runs import Runs
 from elegans.statistics import Interval, censored_median, log_slope
 from elegans.studies.progress import scaling_claims
-from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -157,7 +157,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def medians(times: pd.DataFrame) -> pd.DataFrame:
     """Median and 10th percentile at each point of each line."""
     rows = []
-    for (label, k, n), part in times.groupby(["label", "k", "n"], sort=False):
+    for (label, k, n), part in groups(times, ["label", "k", "n"]):
         middle = censored_median(part["time"].to_numpy(), part["success"].to_numpy(bool))
         rows.append(
             {
@@ -178,7 +178,7 @@ def medians(times: pd.DataFrame) -> pd.DataFrame:
 def exponents(times: pd.DataFrame) -> pd.DataFrame:
     """Of each line: the exponent over all n, over the lower and the upper half, and B.5's."""
     rows = []
-    for (label, k), part in times.groupby(["label", "k"], sort=False):
+    for (label, k), part in groups(times, ["label", "k"]):
         finite = part.groupby("n")["time"].median()
         ns = sorted(finite.index[np.isfinite(finite)])
         if len(ns) < 2:
@@ -211,12 +211,12 @@ def slope_change(times: pd.DataFrame, lower: list[int], upper: list[int]) -> Int
     """How much steeper medians grow over the upper n than over the lower ones, by seeds."""
     grid = times.pivot(index="seed", columns="n", values="time")
     values = grid.to_numpy(float)
-    columns = {n: i for i, n in enumerate(grid.columns)}
+    columns = [int(str(n)) for n in grid.columns]
 
     def slope(middle: np.ndarray, ns: list[int]) -> np.ndarray:
         x = np.log(np.array(ns, float))
         weights = (x - x.mean()) / ((x - x.mean()) ** 2).sum()
-        return np.log(middle[..., [columns[n] for n in ns]]) @ weights
+        return np.log(np.take(middle, [columns.index(n) for n in ns], axis=-1)) @ weights
 
     draws = np.random.default_rng(0).integers(0, len(values), (1000, len(values)))
     middle = np.median(values[draws], axis=1)
@@ -243,7 +243,7 @@ def robust(grid: pd.DataFrame) -> pd.DataFrame:
     """For each cell: the rate that does best on even seeds, and how it does on odd ones."""
     rows = []
     by = ["label", "n", "k", "init", "loss", "batch"]
-    for key, part in grid.groupby(by, sort=False):
+    for key, part in groups(grid, by):
         choosing, judging = (part[part["seed"] % 2 == half] for half in (0, 1))
         shares = choosing.groupby("rate")["success"].mean()
         speed = choosing.groupby("rate")["time"].agg(lambda times: quantile(times, 0.1))

@@ -22,14 +22,17 @@ def until_perfect(
     learning_rate: float, *, batch: int = 32, steps: int, every: int = 10, **options: Any
 ) -> Training:
     """Online training with the hinge loss until no error is left on the test set."""
-    options = {"test_samples": FEW_TEST_SAMPLES, "stop": Stop(test_error=0.0)} | options
+    defaults: dict[str, Any] = {
+        "test_samples": FEW_TEST_SAMPLES,
+        "stop": Stop(test_error=0.0),
+    }
     return Training(
         loss="hinge",
         learning_rate=learning_rate,
         batch=batch,
         steps=steps,
         evaluate_every=every,
-        **options,
+        **(defaults | options),
     )
 
 
@@ -43,9 +46,19 @@ def timed(table: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(success=success, time=np.where(success, rows["steps"].astype(float), np.inf))
 
 
-def finite_or_missing(values: pd.Series) -> pd.Series:
-    """The column with missing numbers for infinite ones, as figures want it."""
-    return values.where(np.isfinite(values.astype(float)))
+def groups(table: pd.DataFrame, by: Any) -> list[tuple[Any, pd.DataFrame]]:
+    """The parts of a table with equal values in the columns `by`, in the order they appear in."""
+    return list(table.groupby(by, sort=False))
+
+
+def records(table: pd.DataFrame) -> list[Any]:
+    """The rows of a table, with columns as attributes."""
+    return list(table.itertuples())
+
+
+def row_at(table: pd.DataFrame, place: Any) -> Any:
+    """One row of a table, by the label of its index."""
+    return table.loc[place]
 
 
 def quantile(values: Any, share: float) -> float:

@@ -18,7 +18,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, censored_median
-from elegans.studies.progress.times import quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -64,7 +64,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
 
 def experiment(settings: Settings, n: int, k: int, width: int) -> Experiment:
     """One network; below `k` neurons it need only be weakly right."""
-    stop = {"stop": WEAK, "test_samples": 1000} if width < k else {}
+    stop: dict[str, Any] = {"stop": WEAK, "test_samples": 1000} if width < k else {}
     training = until_perfect(
         settings.learning_rate, batch=settings.batch, steps=settings.steps, **stop
     )
@@ -76,7 +76,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     rows = timed(pd.concat([each.table for each in runs.values()], ignore_index=True))
     rows = rows[["n", "k", "width", "seed", "success", "time"]]
     cells = []
-    for (n, k, width), part in rows.groupby(["n", "k", "width"]):
+    for (n, k, width), part in groups(rows, ["n", "k", "width"]):
         median = censored_median(part["time"].to_numpy(), part["success"].to_numpy(bool))
         cells.append(
             {
@@ -97,15 +97,16 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def compared(tables: Tables) -> list[tuple[str, pd.Series, pd.Series, int, int]]:
     """For each task: its name, and times by seed at a middle width and at the largest."""
     pairs = []
-    for (n, k), part in tables["times"].groupby(["n", "k"]):
+    for (n, k), part in groups(tables["times"], ["n", "k"]):
         sound = part[part["width"] >= k].groupby("width")["success"].mean()
         learning = sound[sound > 0.75].index
         if len(learning) < 2:
             continue
         wide = int(learning.max())
-        middle = min(learning, key=lambda r, wide=wide: abs(np.log(r * 10 / wide)))
+        distances = np.abs(np.log(learning.to_numpy(float) * 10 / wide))
+        middle = int(learning[int(distances.argmin())])
         times = [part[part["width"] == r].set_index("seed")["time"] for r in (middle, wide)]
-        pairs.append((f"({n}, {k})", times[0], times[1], int(middle), wide))
+        pairs.append((f"({n}, {k})", times[0], times[1], middle, wide))
     return pairs
 
 
@@ -150,7 +151,7 @@ def two_sample(first: np.ndarray, second: np.ndarray, statistic: Any) -> Interva
 def width_shortens_the_upper_tail(tables: Tables) -> Claim:
     """The 90th percentile is nearer to the median in wide networks."""
     tails: dict[str, tuple[Interval, Interval]] = {}
-    for (n, k), part in tables["times"].groupby(["n", "k"]):
+    for (n, k), part in groups(tables["times"], ["n", "k"]):
         learning = part[part["width"] >= k].groupby("width")["success"].mean()
         widths = learning[learning > 0.75].index
         if len(widths) < 2:
