@@ -49,5 +49,5 @@ def _rates(axes: Axes, cells: pd.DataFrame, by: str, title: str) -> None:
         axes.bar(place, part["value"], 0.7 / len(groups), color=shade[i], alpha=0.8, label=label)
         axes.errorbar(place, part["value"], error, fmt="none", color="black", lw=0.8, capsize=2)
     axes.set_xticks(range(len(kinds)), [kind.replace("-", " ") for kind in kinds])
-    axes.set(title=title, ylim=(0, 1.05), ylabel="share of runs")
-    axes.legend(loc="lower left")
+    axes.set(title=title, ylim=(0, 1.25), ylabel="share of runs")
+    axes.legend(loc="upper left", ncols=3)

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -68,6 +69,7 @@ def noise(tables: Tables) -> Figure:
         for (batch, _), run in groups(curves[curves["flip"] == flip], ["batch", "seed"]):
             axes.plot(run["step"].clip(lower=50), run["test_error"], color=shade[batch], lw=1)
         axes.set(title=f"{flip:.0%} flipped", ylim=(0, 0.6), xlabel="step", xscale="log")
+        axes.xaxis.set_minor_formatter(NullFormatter())
     panels[0].set_ylabel("error on clean labels")
     for batch, colour in shade.items():
         panels[0].plot([], [], color=colour, label=f"batches of {batch}")
@@ -79,5 +81,5 @@ def noise(tables: Tables) -> Figure:
     last.plot(control.index, control, "s--", color="crimson", label="Gaussian elimination")
     last.set(title="Share that learns", xlabel="flipped labels", ylim=(-0.03, 1.05))
     last.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    last.legend(loc="lower left")
+    last.legend(loc="center left")
     return picture
