@@ -88,8 +88,9 @@ def stamped(finished: Run) -> Run:
 def parent_of(experiment: Any) -> tuple[Experiment, int] | None:
     """The run whose final weights an experiment starts from, if it does."""
     init = getattr(getattr(experiment, "model", None), "init", None)
-    is_end = isinstance(init, FromRun) and init.at == "end"
-    return (init.experiment, init.seed) if is_end else None
+    if isinstance(init, FromRun) and init.at == "end":
+        return init.experiment, init.seed
+    return None
 
 
 def initial_weights(experiment: Experiment, weights: Weights = lambda key: None) -> PyTree | None:

@@ -36,16 +36,18 @@ class Entry(NamedTuple):
 
 def entries(room: Path = ROOM, package: str = "elegans.studies") -> list[Entry]:
     """All studies, chapter by chapter."""
-    found: dict[str, Entry] = {}
+    studies: dict[str, Entry] = {}
     for path in sorted(room.glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
-        if "\nSTUDY = Study(" not in text or "studies.unported import" in text:
-            continue  # not a study, or one that is not declared as stages yet
+        if "\nSTUDY = Study(" not in text:
+            continue
         entry = read(text, str(path), f"{package}.{path.parent.name}.{path.stem}")
-        if entry.name in found:
-            raise ValueError(f"{path}: the study {entry.name!r} is in {found[entry.name].module}.")
-        found[entry.name] = entry
-    return list(found.values())
+        if entry.name in studies:
+            raise ValueError(
+                f"{path}: the study {entry.name!r} is in {studies[entry.name].module}."
+            )
+        studies[entry.name] = entry
+    return list(studies.values())
 
 
 def read(text: str, path: str, module: str) -> Entry:

@@ -109,10 +109,10 @@ class Lane:
             limits[3] = screen * (goal + NEAR * spread)
         return limits
 
-    def record(self, seen: Look, steps: np.ndarray) -> None:
+    def record(self, looks: Look, steps: np.ndarray) -> None:
         """Appends evaluations to the curves."""
-        means = (*_means(seen.train), *_means(seen.test))
-        self.curves += zip(steps.tolist(), *means, seen.test.rows.tolist(), strict=True)
+        means = (*_means(looks.train), *_means(looks.test))
+        self.curves += zip(steps.tolist(), *means, looks.test.rows.tolist(), strict=True)
         self.step = int(steps[-1])
         if len(steps) > 1:
             self.streak = 0  # a call goes on only after looks that do not meet the stop rule
