@@ -12,24 +12,8 @@ from elegans.models.inits import Layer, Layers
 from elegans.tasks import Parity
 
 DOCUMENTED = [
-    "i",
-    "ii",
-    "iii",
-    "iv",
-    "v",
-    "vi",
-    "vii",
-    "viii",
-    "ix",
-    "x",
-    "xi",
-    "xii",
-    "xiii",
-    "xiv",
-    "xv",
-    "*i",
-    "*ii",
-    "*iii",
+    *("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv"),
+    *("xv", "*i", "*ii", "*iii"),
 ]
 
 

@@ -217,6 +217,9 @@ def exponents(first, last, elbow=(0.5, 0.2, 0.8)):
             exponent=[first, last],
             low=[first - width, last - width],
             high=[first + width, last + width],
+            common=[first, last],
+            common_low=[first - width, last - width],
+            common_high=[first + width, last + width],
             elbow=elbow[0],
             elbow_low=elbow[1],
             elbow_high=elbow[2],
@@ -401,8 +404,8 @@ CASES = {
     ),
     "polynets": (
         phase_transitions.polynets_converge_at_every_batch,
-        {"polynets": frame(batch=np.repeat([1, 256], 8), success=True)},
-        {"polynets": frame(batch=np.repeat([1, 256], 8), success=np.arange(16) > 7)},
+        {"polynet_times": frame(batch=np.repeat([1, 256], 8), success=True)},
+        {"polynet_times": frame(batch=np.repeat([1, 256], 8), success=np.arange(16) > 7)},
     ),
     "wide powers": (
         phase_transitions.wide_powers_have_no_plateau,

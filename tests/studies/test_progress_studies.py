@@ -9,7 +9,7 @@ from elegans.report.result import Result
 from elegans.runs import Run
 from elegans.studies import catalogue
 from elegans.studies.plan import structures_of
-from elegans.studies.progress import parity_grokking, polynet_flow, random_search
+from elegans.studies.progress import parity_grokking, polynet_paths, random_search
 from elegans.studies.progress.times import quantile
 from elegans.studies.study import Scale
 from elegans.theory.boolean import polynet
@@ -79,7 +79,7 @@ def test_quantiles_with_failures_are_infinite_where_too_many_fail():
 
 
 def test_population_descent_takes_the_time_of_the_flow():
-    table = polynet_flow.Descent(30, 3, 1e-3)(0)
+    table = polynet_paths.Descent(30, 3, 1e-3)(0)
     np.testing.assert_allclose(table["time"].iloc[-1], table["theory"].iloc[-1], rtol=0.01)
 
 
@@ -87,16 +87,16 @@ def test_the_rates_of_theorem_5_8_are_those_of_the_theory():
     w = np.array([[1.0, -0.5], [0.25, 2.0]])
     steps = 1000
     norms = np.abs(w).sum(axis=1)
-    scale = 2 * np.sqrt(2 * steps * np.log(2 * 4 * steps / polynet_flow.DELTA))
+    scale = 2 * np.sqrt(2 * steps * np.log(2 * 4 * steps / polynet_paths.DELTA))
     np.testing.assert_allclose(
-        norms / norms.prod() / scale, polynet.sgd_rate(w, steps, polynet_flow.DELTA), rtol=1e-12
+        norms / norms.prod() / scale, polynet.sgd_rate(w, steps, polynet_paths.DELTA), rtol=1e-12
     )
 
 
 def test_products_of_others_leave_one_out():
     sums = np.array([[2.0, 3.0, 0.0], [1.0, 4.0, 5.0]])
     expected = [[0.0, 0.0, 6.0], [20.0, 5.0, 4.0]]
-    np.testing.assert_array_equal(polynet_flow.products_of_others(sums), expected)
+    np.testing.assert_array_equal(polynet_paths.products_of_others(sums), expected)
 
 
 def test_moments_of_a_run_are_first_times():

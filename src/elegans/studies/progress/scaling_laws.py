@@ -7,12 +7,13 @@ nothing of the task. For larger $n$ the power worsens, which is the elbow of fig
 Beside the fits of medians (least squares of $\log t$ on $\log n$, resampled by seeds) stands the
 coarse exponent of figure B.5, $\max_n \log(t(n)/t(10)) / \log(n - 9)$ of the 10th percentiles: an
 upper estimate and not a fit. A second part asks how robust settings are: in a grid over batch
-sizes, learning rates, initialisations and losses, some rate must work. The rate is chosen on one
-half of the seeds and judged on the other.
+sizes, learning rates, initialisations and losses, some rate must work. The rate is chosen on some
+seeds and judged on others.
 """
 
 import dataclasses
-from collections.abc import Mapping
+import itertools
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,13 +26,14 @@ from elegans.models.zoo import architectures
 from elegans.runs import Runs
 from elegans.statistics import Interval, censored_median, log_slope
 from elegans.studies.progress import scaling_claims
-from elegans.studies.progress.times import groups, quantile, timed, until_perfect
+from elegans.studies.progress.times import best_rates, groups, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.training.recipe import Training
 
 INITS = {"uniform": inits.Uniform(), "gaussian": inits.Gaussian(), "sign": inits.Sign()}
+CELL = ["label", "n", "k", "init", "loss", "batch"]
 COARSE_BASE = 10  # bits, the smallest n of figure B.5
 
 
@@ -59,6 +61,7 @@ class Settings:
     rates: tuple[float, ...]
     inits: tuple[str, ...]
     losses: tuple[str, ...]
+    choosing_seeds: int
     grid_seeds: int
     grid_steps: int
     transformer: tuple[int, int]
@@ -78,33 +81,37 @@ def line(settings: Settings, each: Line, n: int) -> Experiment:
     return Experiment(Parity(n, each.k), setting.model, training)
 
 
-def runs(settings: Settings) -> dict[str, Sweep]:
-    """All lines, the grid, and transformers under SGD where they are asked for."""
+def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+    """Lines, grid and transformers; then the best rate of each cell of the grid on other seeds."""
     s = settings
     lines = [
         ({"label": each.label, "k": each.k, "n": n}, line(s, each, n))
         for each in s.lines
         for n in each.ns
     ]
-    grid = []
-    for label in s.labels:
-        for n, k in s.tasks:
-            for init in s.inits:
-                model = architectures(n, k)[label].model
-                if init != "uniform":
-                    model = dataclasses.replace(model, init=INITS[init])
-                for loss in s.losses:
-                    for batch in s.batches:
-                        for rate in s.rates:
-                            cell = {"label": label, "n": n, "k": k, "init": init, "loss": loss}
-                            training = recipe(s, label, loss, batch, rate)
-                            point = Experiment(Parity(n, k), model, training)
-                            grid.append(({**cell, "batch": batch, "rate": rate}, point))
-    return {
+    points = {tuple(labels.values()): (labels, point) for labels, point in grid(s)}
+    finished = yield {
         "lines": Sweep.of(lines, seeds=s.seeds),
-        "grid": Sweep.of(grid, seeds=s.grid_seeds),
+        "grid": Sweep.of(list(points.values()), seeds=range(s.choosing_seeds)),
         "transformer": transformers(s),
     }
+    best = best_rates(timed(finished["grid"].table), CELL)
+    others = range(s.choosing_seeds, s.choosing_seeds + s.grid_seeds)
+    yield {"judged": Sweep.of([points[*cell, best[cell]] for cell in best], seeds=others)}
+
+
+def grid(settings: Settings) -> Iterator[tuple[dict[str, Any], Experiment]]:
+    """Every cell of the robustness part with every rate."""
+    s = settings
+    for label, (n, k), init, loss in itertools.product(s.labels, s.tasks, s.inits, s.losses):
+        model = architectures(n, k)[label].model
+        if init != "uniform":
+            model = dataclasses.replace(model, init=INITS[init])
+        for batch, rate in itertools.product(s.batches, s.rates):
+            values = (label, n, k, init, loss, batch, rate)
+            labels = dict(zip([*CELL, "rate"], values, strict=True))
+            training = recipe(s, label, loss, batch, rate)
+            yield labels, Experiment(Parity(n, k), model, training)
 
 
 def recipe(settings: Settings, label: str, loss: str, batch: int, rate: float) -> Training:
@@ -139,17 +146,14 @@ def transformers(settings: Settings) -> Sweep:
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """Times and medians of the lines, exponents, the grid, and the rates chosen in it."""
+    """Times and medians of the lines, exponents, the cells of the grid, and transformers."""
     times = timed(runs["lines"].table)[["label", "k", "n", "seed", "success", "time"]]
-    grid = timed(runs["grid"].table)
-    columns = ["label", "n", "k", "init", "loss", "batch", "rate", "seed", "success", "time"]
     rows = timed(runs["transformer"].table)
     return {
         "medians": medians(times),
         "exponents": exponents(times),
-        "robust": robust(grid),
+        "robust": robust(timed(runs["judged"].table)),
         "times": times,
-        "grid": grid[columns],
         "transformer": rows[["optimizer", "rate", "seed", "success", "time"]],
     }
 
@@ -176,15 +180,19 @@ def medians(times: pd.DataFrame) -> pd.DataFrame:
 
 
 def exponents(times: pd.DataFrame) -> pd.DataFrame:
-    """Of each line: the exponent over all n, over the lower and the upper half, and B.5's."""
+    """Of each line: the exponent over all n, over those of every k, the elbow, and B.5's."""
     rows = []
+    usable = {key: usable_sizes(part) for key, part in groups(times, ["label", "k"])}
     for (label, k), part in groups(times, ["label", "k"]):
-        finite = part.groupby("n")["time"].median()
-        ns = sorted(finite.index[np.isfinite(finite)])
-        if len(ns) < 2:
+        ns = usable[label, k]
+        # Lines bend, so exponents of different k are compared over the same n.
+        of_label = [set(sizes) for (name, _), sizes in usable.items() if name == label]
+        common = sorted(set.intersection(*of_label))
+        if len(common) < 2:
             continue
         kept = part[part["n"].isin(ns)]
         whole = log_slope(kept, "n", "time")
+        same = log_slope(part[part["n"].isin(common)], "n", "time")
         half = len(ns) // 2
         elbow = Interval(np.nan, -np.inf, np.inf)
         if len(ns) >= 4:
@@ -198,6 +206,10 @@ def exponents(times: pd.DataFrame) -> pd.DataFrame:
                 "low": whole.low,
                 "high": whole.high,
                 "exponent_by_k": whole.value / k,
+                "common_to": max(common),
+                "common": same.value,
+                "common_low": same.low,
+                "common_high": same.high,
                 "elbow": elbow.value,
                 "elbow_low": elbow.low,
                 "elbow_high": elbow.high,
@@ -205,6 +217,12 @@ def exponents(times: pd.DataFrame) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def usable_sizes(times: pd.DataFrame) -> list[int]:
+    """The n at which at least half of the runs converge."""
+    middle = times.groupby("n")["time"].median()
+    return sorted(middle.index[np.isfinite(middle)])
 
 
 def slope_change(times: pd.DataFrame, lower: list[int], upper: list[int]) -> Interval:
@@ -239,26 +257,19 @@ def coarse(times: pd.DataFrame) -> float:
     return max(0.0, float(max(slopes)))
 
 
-def robust(grid: pd.DataFrame) -> pd.DataFrame:
-    """For each cell: the rate that does best on even seeds, and how it does on odd ones."""
-    rows = []
-    by = ["label", "n", "k", "init", "loss", "batch"]
-    for key, part in groups(grid, by):
-        choosing, judging = (part[part["seed"] % 2 == half] for half in (0, 1))
-        shares = choosing.groupby("rate")["success"].mean()
-        speed = choosing.groupby("rate")["time"].agg(lambda times: quantile(times, 0.1))
-        best = min(shares.index, key=lambda rate: (-shares[rate], speed[rate]))
-        judged = judging[judging["rate"] == best]
-        rows.append(
+def robust(times: pd.DataFrame) -> pd.DataFrame:
+    """Each cell of the grid with the rate that other seeds chose, and how many runs converge."""
+    return pd.DataFrame(
+        [
             {
-                **dict(zip(by, key, strict=True)),
-                "rate": best,
-                "runs": len(judged),
-                "converged": int(judged["success"].sum()),
-                "tenth": quantile(judged["time"], 0.1),
+                **dict(zip([*CELL, "rate"], key, strict=True)),
+                "runs": len(part),
+                "converged": int(part["success"].sum()),
+                "tenth": quantile(part["time"], 0.1),
             }
-        )
-    return pd.DataFrame(rows)
+            for key, part in groups(times, [*CELL, "rate"])
+        ]
+    )
 
 
 def facts(settings: Settings, tables: Any) -> dict[str, Any]:
@@ -278,19 +289,20 @@ ALL_RATES = (1.0, 0.1, 0.01, 0.001)
 ROBUST = ("i", "ii", "iv", "v", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv", "xv")
 QUICK = Settings(
     lines=(
-        Line(label="i", k=2, ns=(10, 20, 40, 80), rate=1.0, every=2),
-        Line(label="i", k=3, ns=(10, 15, 20, 30, 40), rate=1.0),
-        Line(label="i", k=4, ns=(10, 15, 20), rate=1.0, every=20),
+        Line(label="i", k=2, ns=(10, 20, 30, 40, 80), rate=1.0, every=2),
+        Line(label="i", k=3, ns=(10, 20, 30, 40), rate=1.0),
+        Line(label="i", k=4, ns=(10, 20, 30, 40), rate=1.0, every=20),
     ),
-    seeds=30,
+    seeds=40,
     steps=20_000,
     labels=("i", "iv", "xii", "xiv", "xv"),
-    tasks=((15, 3),),
+    tasks=((20, 3),),
     batches=(4, 32),
     rates=(0.5, 0.1, 0.02),
     inits=("uniform",),
     losses=("hinge",),
-    grid_seeds=10,
+    choosing_seeds=4,
+    grid_seeds=16,
     grid_steps=5000,
     transformer=(10, 3),
     transformer_seeds=6,
@@ -311,7 +323,8 @@ LAPTOP = Settings(
     rates=(1.0, 0.1, 0.01),
     inits=("uniform", "gaussian", "sign"),
     losses=("hinge", "square", "logistic"),
-    grid_seeds=10,
+    choosing_seeds=4,
+    grid_seeds=16,
     grid_steps=10_000,
     transformer=(20, 3),
     transformer_seeds=10,
@@ -337,7 +350,8 @@ PAPER = Settings(
     rates=ALL_RATES,
     inits=("uniform", "gaussian", "sign"),
     losses=("hinge", "square", "logistic"),
-    grid_seeds=50,
+    choosing_seeds=25,
+    grid_seeds=25,
     grid_steps=100_000,
     transformer=(30, 3),
     transformer_seeds=25,
@@ -373,7 +387,7 @@ STUDY = Study(
     ),
     figures="elegans.studies.progress.figures_scaling:scaling_laws",
     shown=("exponents",),
-    formats={"exponents": ".2f", "median": ",.0f", "tenth": ",.0f", "low": ",.0f", "high": ",.0f"},
+    formats={"exponents": ".2f", "median": ",.0f", "tenth": ",.0f"},
     captions={
         "figure": (
             "Left: median steps until no error is left in 128 examples, with 95% bootstrap "
@@ -382,10 +396,11 @@ STUDY = Study(
             "size, the share of runs that converge with the rate that was chosen on other seeds."
         ),
         "exponents": (
-            "Exponent of n in the median time with its 95% interval, divided by k, the change of "
-            "slope from the lower to the upper half of the n, and the coarse estimate of B.5."
+            "Exponent of n in the median time with its 95% interval, divided by k, over the n that "
+            "all k share, the change of slope from the lower to the upper half of the n, and the "
+            "coarse estimate of B.5."
         ),
         "medians": "Median steps with its interval, and the 10th percentile, by n and k.",
-        "robust": "Each cell of the grid with the rate chosen on even seeds, judged on odd ones.",
+        "robust": "Each cell of the grid with the rate chosen on other seeds, and how it does.",
     },
 )

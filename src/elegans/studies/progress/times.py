@@ -61,6 +61,18 @@ def row_at(table: pd.DataFrame, place: Any) -> Any:
     return table.loc[place]
 
 
+def best_rates(times: pd.DataFrame, by: Any) -> dict[Any, float]:
+    """The learning rate of each group of runs with which most converge, the fastest of several."""
+    best = {}
+    for key, part in groups(times, by):
+        scores = {
+            rate: (-part_of["success"].mean(), quantile(part_of["time"], 0.5), rate)
+            for rate, part_of in groups(part, "rate")
+        }
+        best[key] = float(min(scores, key=lambda rate: scores[rate]))
+    return best
+
+
 def quantile(values: Any, share: float) -> float:
     """A quantile that is one of the values, so that infinite ones do no harm."""
     return float(np.quantile(np.asarray(values, float), share, method="higher"))
