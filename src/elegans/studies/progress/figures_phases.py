@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from elegans.report import look
 from elegans.report.result import Tables
-from elegans.studies.progress.times import groups
+from elegans.studies.progress.times import groups, records
 
 ACROSS = 6
 FLAT, FALLING = "#2b6cb0", "#dd6b20"
@@ -34,10 +34,11 @@ def phase_transitions(tables: Tables) -> Figure:
     )
     panels = picture.subplots(rows, ACROSS, sharey=True).reshape(-1)
     curves = tables["curves"]
-    for axes, row in zip(panels, listed.itertuples(), strict=False):
+    for axes, row in zip(panels, records(listed), strict=False):
         part = curves[curves["label"] == row.label]
         _curves(axes, part, FLAT)
-        axes.set_title(f"({row.label}) {row.name}", fontsize=8)
+        name = row.name.replace(" neuron, no second layer", ", one layer")
+        axes.set_title(f"({row.label}) {name}", fontsize=8)
     start = -(-len(listed) // ACROSS) * ACROSS
     for axes, (title, part, colour) in zip(panels[start:], extra, strict=False):
         _curves(axes, part, colour)

@@ -16,7 +16,7 @@ def scaling_laws(tables: Tables) -> Figure:
     picture = look.figure(
         16, 5, "The time to learn a parity is a power of n; the power grows with k and with n"
     )
-    left, middle, right = picture.subplots(1, 3, width_ratios=[1.2, 0.8, 1])
+    left, middle, right = picture.subplots(1, 3, width_ratios=[1.1, 0.9, 1])
     _times(left, tables)
     _exponents(middle, tables)
     _robust(right, tables)
@@ -45,28 +45,29 @@ def _times(axes: Axes, tables: Tables) -> None:
             capsize=2,
             label=f"({label}), k = {k}",
         )
-    names = "; ".join(f"({label}) {name}" for label, name in tables.facts["names"].items())
     axes.set(xscale="log", yscale="log", xlabel="bits n", ylabel="median steps")
     axes.set_title("Median time to learn")
     look.plain_ticks(axes)
     axes.legend(loc="upper left", ncols=2)
-    axes.text(0, -0.2, names, transform=axes.transAxes, fontsize=7, wrap=True, va="top")
 
 
 def _exponents(axes: Axes, tables: Tables) -> None:
     for label, part in groups(tables["exponents"], "label"):
-        error = [part["exponent"] - part["low"], part["high"] - part["exponent"]]
+        middle = part["common"]
+        error = [middle - part["common_low"], part["common_high"] - middle]
         axes.errorbar(
             part["k"],
-            part["exponent"],
+            middle,
             error,
             marker=_marker(tables, str(label)),
             capsize=3,
-            label=f"({label})",
+            label=f"({label}) {tables.facts['names'][label]}",
         )
     k = np.array(sorted(tables["exponents"]["k"].unique()))
     axes.plot(k, k, "--", color="crimson", lw=1, label="guessing, n^k")
-    axes.set(xlabel="relevant bits k", ylabel="exponent of n", title="Fitted exponents")
+    axes.set(
+        xlabel="relevant bits k", ylabel="exponent of n", title="Fitted exponents, over the same n"
+    )
     axes.set_xticks(k)
     axes.legend(loc="upper left")
 
@@ -77,5 +78,7 @@ def _robust(axes: Axes, tables: Tables) -> None:
     grid = share.pivot_table(index="label", columns="batch", values="share", sort=False)
     grid = grid[sorted(grid.columns)]
     columns = [f"B = {batch:,}" for batch in grid.columns]
-    look.heat_map(axes, grid.to_numpy(float), [f"({label})" for label in grid.index], columns)
+    names = tables.facts["names"]
+    rows_named = [f"({label}) {names[label]}" for label in grid.index]
+    look.heat_map(axes, grid.to_numpy(float), rows_named, columns)
     axes.set_title("Runs that converge (%), best rate of other seeds")
