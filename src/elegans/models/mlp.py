@@ -5,8 +5,7 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 """
 
 import dataclasses
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any
 
@@ -18,15 +17,9 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from elegans import checks
 from elegans.descriptions import input_size, output_size
 from elegans.fields import Number, configuration, is_off
+from elegans.models import activations
 from elegans.models.inits import Layer, Layers, Uniform
 from elegans.protocols import Init, check_init
-
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": jax.nn.relu,
-    "gelu": jax.nn.gelu,
-    "tanh": jnp.tanh,
-    "sin": jnp.sin,
-}
 
 
 @configuration
@@ -35,7 +28,8 @@ class MLP:
 
     Attributes:
         width: Neurons of each hidden layer, of which there are `depth`.
-        activation: "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d.
+        activation: "relu", "gelu", "tanh", "sin", "z^d" for the power of degree d, or one that is
+            made for parities, as "zigzag:3" (see `models.activations`).
         init: How weights start.
         dropout: The probability of silencing a hidden neuron in training, to the nearest 256th.
         hidden: The widths of all hidden layers, in place of `width` and `depth`.
@@ -57,8 +51,7 @@ class MLP:
         self._check_widths()
         share = "is the share of neurons that are silenced"
         checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=share)
-        if not power_degree(self.activation):
-            checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
+        activations.check(self, self.activation)
         if isinstance(self.init, type) or not callable(self.init):
             raise TypeError(f"MLP: init is one such as inits.Sparse(2); got {self.init!r}.")
 
@@ -134,7 +127,7 @@ class MLP:
         self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
     ) -> Float[Array, "..."]:
         """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
-        sigma = activation(self.activation)
+        sigma = activations.activation(self.activation)
         hidden = params.layers[:-1] if self.output_layer else params.layers
         for i, layer in enumerate(hidden):
             x = sigma(layer.at(x))
@@ -169,18 +162,6 @@ class MLP:
         if rest:
             rest[0] = rest[0]._replace(weight=rest[0].weight[chosen])
         return Layers((kept, *rest))
-
-
-def power_degree(name: str) -> int:
-    """The degree d of an activation "z^d", or zero if it is none."""
-    match = re.fullmatch(r"z\^([1-9][0-9]?)", str(name))
-    return int(match[1]) if match else 0
-
-
-def activation(name: str) -> Callable[[Array], Array]:
-    """The function that an activation's name stands for."""
-    degree = power_degree(name)
-    return (lambda z: z**degree) if degree else ACTIVATIONS[name]
 
 
 def dropout(key: PRNGKeyArray, x: Float[Array, "*shape"], share: Number) -> Float[Array, "*shape"]:
