@@ -22,7 +22,9 @@ import pandas as pd
 
 from elegans import checks
 from elegans.runs import Runs
-from elegans.statistics import success_threshold
+from elegans.statistics import Interval, success_threshold
+from elegans.statistics.fits import logistic_thresholds
+from elegans.statistics.resampling import RESAMPLES, cluster_draws, percentile
 from elegans.sweeps.sweep import Sweep
 
 Group = Mapping[str, Any]  # labels that name a curve
@@ -159,3 +161,42 @@ def rate_table(trials: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
     table = grouped.agg(["sum", "size"]).reset_index()
     table = table.rename(columns={"sum": "successes", "size": "trials"})
     return table.assign(rate=np.asarray(table["successes"] / table["trials"]))
+
+
+def threshold_draws(
+    trials: pd.DataFrame,
+    group: str,
+    target: float = 0.8,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Fitted thresholds of all groups under one resampling of trials; row 0 is the sample itself.
+
+    Trials are drawn together for all groups, so that a slope over the groups has an interval.
+    """
+    names = sorted(trials["seed"].unique())
+    rows = cluster_draws(len(names), resamples, seed)
+    rows = np.concatenate([np.arange(len(names))[None], rows])
+    columns = {}
+    for value, part in trials.groupby(group):
+        wins = part.pivot(index="seed", columns=SAMPLES, values="success").reindex(names)
+        is_run = wins.notna().to_numpy(float)
+        successes = wins.astype("boolean").fillna(False).to_numpy(float)
+        columns[value] = logistic_thresholds(
+            np.log(wins.columns.to_numpy(float)),
+            successes[rows].sum(axis=1),
+            is_run[rows].sum(axis=1),
+            target,
+        )
+    return pd.DataFrame(columns)
+
+
+def law(draws: pd.DataFrame, *, is_power: bool) -> Interval:
+    r"""The slope of $m^*$ on $\ln T$ or, `is_power`, of $\ln m^*$ on $\ln T$, with its interval."""
+    x = np.log(draws.columns.to_numpy(float))
+    centred = x - x.mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(draws.to_numpy()) if is_power else draws.to_numpy()
+        slopes = np.where(np.isfinite(y).all(axis=1), y @ centred / (centred @ centred), np.nan)
+    return percentile(float(slopes[0]), slopes[1:], 0.95)
