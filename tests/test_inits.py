@@ -1,12 +1,18 @@
 """Starts by their moments and their structure."""
 
+import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
 
-from elegans.models import MLP, inits
-from elegans.tasks import Parity
+from elegans import Experiment, Training, run
+from elegans.keys import keys_of
+from elegans.models import MLP, AttentionOnly, inits
+from elegans.probes import parameters
+from elegans.tasks import MarkovChains, Parity
+from elegans.training import program
+from elegans.training.lanes import columns
 from tests.brute_force import cube
 
 KEY = jr.key(3)
@@ -168,3 +174,53 @@ def test_a_start_without_ones_is_refused(s):
     for build in (inits.Sparse, inits.SymmetricSparse, inits.PerturbedSparse):
         with pytest.raises(ValueError, match=r"s counts the ones"):
             build(s)
+
+
+def test_fixed_draws_the_weights_of_the_run_with_its_seed_and_compiles_nothing_new():
+    task = Parity(8, 2)
+    experiment = Experiment(task, MLP(5, init=inits.Sparse(2)), Training(steps=2, samples=10))
+    reference = run(experiment, seed=3)
+    fixed = experiment.varied({"model.init": inits.Fixed(inits.Sparse(2), 3)})
+    first, again = (run(fixed, seed=seed, probes=[parameters]) for seed in (3, 7))
+    for result in (first, again):
+        for name, values in columns(reference.initial).items():
+            np.testing.assert_array_equal(result.probes[f"parameters.{name}"][0], values)
+    np.testing.assert_array_equal(first.params.layers[0].weight, reference.params.layers[0].weight)
+    assert not np.array_equal(first.params.layers[0].weight, again.params.layers[0].weight)
+    before = program._start._cache_size()
+    for seed in (0, 1, 2):
+        run(fixed.varied({"model.init.seed": seed}), seed=0)
+    assert program._start._cache_size() == before
+    with pytest.raises(ValueError, match=r"s counts the ones"):
+        experiment.varied({"model.init": inits.Fixed(inits.Sparse(20), 3)})
+
+
+def test_a_transformer_starts_again_from_the_weights_of_a_seed():
+    task, model = MarkovChains(2, 6), AttentionOnly(dim=4)
+    fixed = AttentionOnly(dim=4, init=inits.Fixed(seed=5))
+    a, b = model.init_params(keys_of(5).init, task), fixed.init_params(KEY, task)
+    jax.tree.map(np.testing.assert_array_equal, a, b)
+
+
+def test_from_run_draws_the_start_again_and_keeps_the_neurons_that_it_names():
+    task = Parity(8, 2)
+    parent = Experiment(task, MLP(6, init=inits.Gaussian()), Training(steps=2, samples=10))
+    start = parent.model.init_params(keys_of(4).init, task)
+    child = MLP(2, init=inits.FromRun(parent, 4, at="start", neurons=(5, 1)))
+    child.check(task)
+    (w, b), (u, c) = child.init_params(KEY, task).layers
+    np.testing.assert_array_equal(w, np.asarray(start.layers[0].weight)[:, [5, 1]])
+    np.testing.assert_array_equal(b, np.asarray(start.layers[0].bias)[[5, 1]])
+    np.testing.assert_array_equal(u, np.asarray(start.layers[1].weight)[[5, 1]])
+    np.testing.assert_array_equal(c, start.layers[1].bias)
+    hash(child)  # an experiment is structure: plain data
+    for model, message in (
+        (MLP(3, init=inits.FromRun(parent, 4, neurons=(5, 1))), r"layers.0.weight.*\(8, 3\)"),
+        (MLP(2, init=inits.FromRun(parent, 4, neurons=(6, 1))), r"neurons numbers.*0\.\.5; got 6"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.check(task)
+    with pytest.raises(ValueError, match="each once"):
+        inits.FromRun(parent, 4, neurons=(1, 1))
+    with pytest.raises(ValueError, match=r"known once it has been trained"):
+        inits.FromRun(parent, 4)(KEY, child, task)

@@ -14,7 +14,7 @@ import jax.random as jr
 import numpy as np
 
 from elegans import checks
-from elegans.fields import Structure, is_off, split
+from elegans.fields import Skeleton, is_off, split
 
 LABELS = ("sign", "class", "real")
 ROWS_EXAMINED = 64  # enough to tell signs from numbers, and a key that is used from one that is not
@@ -54,8 +54,8 @@ class Shapes(NamedTuple):
     y: jax.ShapeDtypeStruct
 
 
-_shapes: dict[Structure, Shapes] = {}
-_descriptions: dict[Structure, Description] = {}
+_shapes: dict[Skeleton, Shapes] = {}
+_descriptions: dict[Skeleton, Description] = {}
 
 
 def shapes_of(task: Any) -> Shapes:

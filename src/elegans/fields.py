@@ -89,14 +89,14 @@ def is_off(value: object) -> bool:
     return isinstance(value, int | float) and value == 0
 
 
-class Structure(NamedTuple):
+class Skeleton(NamedTuple):
     """The part of a configuration that chooses a program: hashable, the key of a compilation."""
 
     tree: Any
     constants: tuple[Any, ...]
 
 
-def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Structure, tuple[Any, ...]]:
+def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Skeleton, tuple[Any, ...]]:
     """The structure of a configuration and its numbers, without those that are constant.
 
     A leaf that is not a number belongs to the structure: an object of an unregistered class is
@@ -106,10 +106,10 @@ def split(config: Any, is_constant: Callable[[Any], bool]) -> tuple[Structure, t
     is_traced = [is_number(leaf) and not is_constant(leaf) for leaf in leaves]
     pairs = list(zip(leaves, is_traced, strict=True))
     constants = tuple(None if traced else leaf for leaf, traced in pairs)
-    return Structure(tree, constants), tuple(leaf for leaf, traced in pairs if traced)
+    return Skeleton(tree, constants), tuple(leaf for leaf, traced in pairs if traced)
 
 
-def join(structure: Structure, traced: tuple[Any, ...]) -> Any:
+def join(structure: Skeleton, traced: tuple[Any, ...]) -> Any:
     """The configuration that `split` took apart."""
     rest = iter(traced)
     # None is never a leaf of a pytree, so it marks the places of the numbers.

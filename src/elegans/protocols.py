@@ -24,9 +24,9 @@ from elegans import checks
 from elegans.descriptions import Description as Description
 from elegans.descriptions import describe as describe
 from elegans.descriptions import shapes_of
-from elegans.fields import Structure, is_number, is_off, split
+from elegans.fields import Skeleton, is_number, is_off, split
 
-_checked: set[tuple[Structure, Structure]] = set()  # tasks and models whose shapes agree
+_checked: set[tuple[Skeleton, Skeleton]] = set()  # tasks and models whose shapes agree
 
 
 @runtime_checkable

@@ -71,6 +71,44 @@ def test_a_run_with_dropout_depends_on_its_seed_alone():
     assert first == again != other
 
 
+def test_layers_of_unequal_width_and_without_biases_or_output_are_plain_numpy():
+    inputs = TASK.sample(jr.key(1), 7).x
+    x = np.asarray(inputs)
+    model = MLP(hidden=(5, 4, 1), output_layer=False, hidden_bias=False, activation="z^2")
+    layers = model.init_params(jr.key(0), TASK).layers
+    assert [layer.weight.shape for layer in layers] == [(9, 5), (5, 4), (4, 1)]
+    assert all(layer.bias is None for layer in layers)
+    expected = x
+    for layer in layers:
+        expected = (expected @ np.asarray(layer.weight)) ** 2
+    np.testing.assert_allclose(
+        model.apply(inits.Layers(layers), inputs), expected[:, 0], rtol=1e-4, atol=1e-6
+    )
+    model = MLP(width=6, output_bias=False)
+    hidden, out = model.init_params(jr.key(0), TASK).layers
+    assert hidden.bias is not None
+    assert out.bias is None
+    inner = np.maximum(x @ np.asarray(hidden.weight) + np.asarray(hidden.bias), 0)
+    np.testing.assert_allclose(
+        model.apply(inits.Layers((hidden, out)), inputs),
+        inner @ np.asarray(out.weight)[:, 0],
+        rtol=1e-4,
+    )
+    (neurons,) = model.neurons(inits.Layers((hidden, out)))
+    expected = np.column_stack([np.asarray(hidden.weight).T, hidden.bias, out.weight])
+    np.testing.assert_array_equal(neurons, expected)
+    same = MLP(hidden=(6, 6)).init_params(jr.key(0), TASK)
+    jax.tree.map(np.testing.assert_array_equal, same, MLP(6, depth=2).init_params(jr.key(0), TASK))
+
+
+def test_a_single_neuron_without_output_layer_trains():
+    training = Training(samples=50, steps=5, batch=8, test_samples=100, loss="square")
+    model = MLP(width=1, output_layer=False, activation="sin")
+    assert run(Experiment(TASK, model, training)).params.layers[0].weight.shape == (9, 1)
+    with pytest.raises(ValueError, match=r"last hidden neurons predict.*1 of them; got 3"):
+        Experiment(TASK, MLP(width=3, output_layer=False), training)
+
+
 @pytest.mark.parametrize(
     "options, message",
     [
@@ -78,6 +116,9 @@ def test_a_run_with_dropout_depends_on_its_seed_alone():
         ({"width": 5, "depth": 0}, r"depth counts the hidden layers.*got 0"),
         ({"width": 5, "activation": "rely"}, r"activation is one of 'relu'.*got 'rely'"),
         ({"width": 5, "dropout": 1.0}, r"dropout is the share.*got 1.0"),
+        ({"width": 5, "hidden": (5,)}, r"width and depth are not given"),
+        ({"hidden": ()}, r"at least one width"),
+        ({"hidden": (5, 0)}, r"hidden holds widths.*got 0"),
         ({"width": 5, "activation": "z^0"}, r"activation is one of 'relu'.*got 'z\^0'"),
     ],
 )

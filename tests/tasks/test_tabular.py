@@ -235,9 +235,9 @@ def test_runs_with_other_seeds_and_fractions_share_a_compilation(directory):
         for i, (task, seed) in enumerate([(tasks[0], 0), (tasks[0], 1), (tasks[1], 1)])
     ]
     ((_, alone),) = train(jobs[:1])
-    before = program.advance._cache_size(), program.observe._cache_size()
+    before = program.advance_and_look._cache_size()
     found = dict(train(jobs))
-    assert (program.advance._cache_size(), program.observe._cache_size()) == before
+    assert program.advance_and_look._cache_size() == before
     assert found[0].test_loss == alone.test_loss
     assert len({run.test_loss for run in found.values()}) == 3
 

@@ -8,7 +8,7 @@ from tests.references import hinge_gradient, mlp
 import elegans as el
 from elegans.keys import keys_of
 from elegans.probes import SupNormPath, support_weight
-from elegans.training import loop, program
+from elegans.training import loop, program, step
 from elegans.training import source as data
 from elegans.training.loop import Job, train
 
@@ -57,7 +57,7 @@ def test_full_batch_descent_uses_every_row_once_in_each_step(monkeypatch):
     run = el.run(experiment, seed=1)
     expected = sgd(run, [(x, y)] * 20)
     assert_close(run.params.layers, expected)
-    monkeypatch.setattr(program, "FULL_BATCH_ROWS", 64)  # 200 rows are three blocks and a rest
+    monkeypatch.setattr(step, "BLOCK_ROWS", 64)  # 200 rows are three blocks and a rest
     jax.clear_caches()
     assert_close(el.run(experiment, seed=1).params.layers, expected)
     jax.clear_caches()
@@ -112,7 +112,7 @@ def test_lanes_compute_what_one_run_computes():
 
 def test_numbers_are_swept_without_compiling_anew():
     el.run(EXPERIMENT, seed=0)
-    before = program.advance._cache_size()
+    before = program.advance_and_look._cache_size()
     for changes in (
         {"training.learning_rate": 0.01},
         {"training.samples": 77},
@@ -121,7 +121,7 @@ def test_numbers_are_swept_without_compiling_anew():
         {"model.init": el.inits.Sparse(2)},
     ):
         el.run(EXPERIMENT.varied(changes), seed=1)
-    assert program.advance._cache_size() == before
+    assert program.advance_and_look._cache_size() == before
 
 
 def test_early_stop_succeeds_on_the_whole_test_set_alone():

@@ -18,13 +18,14 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Key, Num, PRNGKeyArray, PyTree
 
 from elegans.estimators.table import Rows
-from elegans.fields import Structure
 from elegans.models.inits import Layer, Layers
 from elegans.models.mlp import MLP
-from elegans.training import losses, optimizers, program
-from elegans.training.loop import default_lanes, stacked
-from elegans.training.program import State
+from elegans.training import losses, program, updates
+from elegans.training.lanes import default_lanes
+from elegans.training.loop import stacked
+from elegans.training.program import Structure
 from elegans.training.recipe import Training
+from elegans.training.step import State
 
 BLOCK = 256  # rows predicted at once
 SMALLEST_BATCH = 16  # unless a smaller one is asked for
@@ -231,7 +232,7 @@ def advance(
             batch = jax.tree.map(lambda leaf: leaf[order[j]], rows)
             noise = jr.fold_in(key, state.step)
             value, grads = jax.value_and_grad(loss)(state.params, batch, noise)
-            params, optimizer = optimizers.update(
+            params, optimizer = updates.update(
                 training, grads, state.optimizer, state.params, state.step
             )
             return State(params, optimizer, state.step + 1), total + value
@@ -364,7 +365,7 @@ def _started(description: Fit, training: Training, seed: int, start: Any) -> Sta
         layers = _init(description.model, description.shape, jr.key(seed)).layers
         start = [(np.asarray(w), np.asarray(b)) for w, b in layers]
     params = padded_layers(start)
-    return State(params, optimizers.init(training, params), jnp.zeros((), jnp.int32))
+    return State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
 
 
 @partial(jax.jit, static_argnums=(0, 1))

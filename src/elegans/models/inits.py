@@ -21,14 +21,21 @@ from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from elegans import checks
 from elegans.fields import Count, Number, configuration
+from elegans.models.from_runs import Fixed as Fixed
+from elegans.models.from_runs import FromRun as FromRun
+from elegans.models.from_runs import cut as cut
 from elegans.protocols import Init
 
 
 class Layer(NamedTuple):
-    """One affine map, $x \\mapsto xW + b$."""
+    """One affine map, $x \\mapsto xW + b$, or a linear one where there is no bias."""
 
     weight: Float[Array, "fan_in fan_out"]
-    bias: Float[Array, " fan_out"]
+    bias: Float[Array, " fan_out"] | None
+
+    def at(self, x: Float[Array, "*batch fan_in"]) -> Float[Array, "*batch fan_out"]:
+        """The value at `x`."""
+        return x @ self.weight if self.bias is None else x @ self.weight + self.bias
 
 
 class Layers(NamedTuple):

@@ -68,8 +68,8 @@ class SparseNetwork:
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The teacher's value at each row of `x`."""
-        (weight, bias), (outer, _) = self.teacher().layers
-        return (jax.nn.relu(x @ weight + bias) @ outer)[..., 0]
+        hidden, outer = self.teacher().layers
+        return (jax.nn.relu(hidden.at(x)) @ outer.weight)[..., 0]
 
     def sample(self, key: PRNGKeyArray, size: int) -> Batch:
         """Draws `size` independent examples."""

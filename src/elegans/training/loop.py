@@ -1,129 +1,37 @@
-r"""Running: compiled chunks of steps, a look between chunks, early stop.
+r"""Running: compiled chunks of steps and looks, early stop, lanes that are refilled.
 
 Runs of one structure train side by side in a fixed number of lanes; a lane that finishes takes the
-next waiting run. The number of lanes depends on the device alone and idle lanes stand still, so a
-run's record is a function of its experiment and seed: neither its lane, nor its neighbours, nor
-the order of runs enters. On a CPU core it is one: more gain a fifth at width 10 and lose at 1,000
-(docs/performance.md), and a single run would pay for all of them.
-
-Evaluation is staged. At each one the train error and the test error on a screening part of the test
-set are measured; only if that is within five standard errors of the stop rule is the whole test set
-computed. A run succeeds on the whole test set alone, and its reported test error is from there.
+next waiting run. Idle lanes stand still, so a run's record is a function of its experiment and
+seed: neither its lane, nor its neighbours, nor the order of runs enters. Nor does how many looks a
+call makes, which is a matter of time alone: one where probes look too, as they are compiled apart,
+and otherwise as many as take a tenth of a second.
 """
 
+import itertools
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PyTree
 
-from elegans.fields import Count, Structure
-from elegans.keys import Keys, keys_of
-from elegans.protocols import Probe, path_name
+from elegans.fields import Count
+from elegans.keys import Keys
+from elegans.protocols import Probe
 from elegans.runs import Run
 from elegans.training import program
-from elegans.training.program import Observation, Rows, State, Sums
-from elegans.training.recipe import Training
-from elegans.training.source import is_stored, resolved
+from elegans.training.evaluation import Look
+from elegans.training.lanes import CURVES, Lane, default_lanes
+from elegans.training.lanes import Job as Job
+from elegans.training.program import LOOKS, Structure
+from elegans.training.source import Whole, keys_for, resolved, table_of
+from elegans.training.step import State
 
-TRAIN_ROWS = 10_000  # the train error is measured on so many rows at most
-SCREEN_ROWS = 1_000  # of the test set, measured at each evaluation
-CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
-NOTHING = Rows(0, 0)
+CALL_SECONDS = 0.1  # that a call should take, so that progress is seen
 Watch = Callable[[int, dict[str, float | int]], None]
-
-
-class Job(NamedTuple):
-    """A run to be done.
-
-    Attributes:
-        number: The caller's, to know the run by.
-        experiment: Anything with a `task`, a `model`, a `training` and a `name`.
-        seed: The source of all randomness.
-        initial: Parameters to start from; None is those that the model draws.
-    """
-
-    number: int
-    experiment: Any
-    seed: int
-    initial: PyTree | None = None
-
-
-@dataclass
-class _Lane:
-    """A run under way."""
-
-    job: Job
-    training: Training
-    keys: Keys
-    numbers: tuple[Any, ...]
-    initial: PyTree
-    step: int = 0
-    seconds: float = 0.0
-    curves: list[tuple[float, ...]] = field(default_factory=list)
-    probes: list[dict[str, PyTree]] = field(default_factory=list)
-
-    @property
-    def due(self) -> int:
-        """Steps until the next evaluation; none before the first, which sees the start."""
-        training = self.training
-        if not self.curves:
-            return 0
-        return min(training.interval, int(training.steps) - self.step)
-
-    @property
-    def screening(self) -> Rows:
-        """The rows that every evaluation looks at."""
-        training = self.training
-        train = 0 if training.samples is None else min(int(training.samples), TRAIN_ROWS)
-        return Rows(train, min(int(training.test_samples), SCREEN_ROWS))
-
-    @property
-    def testing(self) -> Rows:
-        """The whole test set."""
-        return Rows(0, int(self.training.test_samples))
-
-    def is_at_end(self, seen: Observation, i: int) -> bool:
-        """Whether the whole test set is worth computing."""
-        training = self.training
-        if self.step >= int(training.steps) or not seen.is_finite[i]:
-            return True
-        if training.stop is None:
-            return False
-        goal = float(training.stop.test_error)
-        error = float(seen.test.error[i]) / int(seen.test.rows[i])
-        return error <= goal + 5 * (goal * (1 - goal) / SCREEN_ROWS) ** 0.5
-
-    def record(self, seen: Observation, probes: dict[str, PyTree]) -> None:
-        """Appends an evaluation to the curves."""
-        curves = (*_mean(seen.train), *_mean(seen.test), int(seen.test.rows))
-        self.curves.append((self.step, *curves))
-        self.probes.append(probes)
-
-    def is_over(self, *, is_finite: bool) -> bool:
-        """Whether the run is finished, after `record`."""
-        training = self.training
-        return self.step >= int(training.steps) or not is_finite or bool(self.has_succeeded)
-
-    @property
-    def has_succeeded(self) -> bool | None:
-        """Whether the newest test error is of the whole test set and meets the stop rule."""
-        training = self.training
-        if training.stop is None:
-            return None
-        row = dict(zip(CURVES, self.curves[-1], strict=True))
-        is_whole = row["test_rows"] == int(training.test_samples)
-        return is_whole and row["test_error"] <= float(training.stop.test_error)
-
-
-def default_lanes() -> int:
-    """How many runs to train side by side on this device."""
-    return 1 if jax.default_backend() == "cpu" else 64
 
 
 def train(
@@ -138,15 +46,32 @@ def train(
     Args:
         jobs: Runs whose experiments differ in traced numbers only, with any seeds.
         probes: What to look at besides losses and errors, by name; called with a `View`.
-        lanes: Runs side by side; None is what suits the device.
+        lanes: Runs side by side; None is what suits the device and the structure.
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
     if "step" in (probes or {}):
         raise ValueError("A probe is not named 'step': the steps of its column have that name.")
     waiting = iter(jobs)
-    first = [job for _, job in zip(range(lanes or default_lanes()), waiting, strict=False)]
-    if first:
-        yield from _Bench(first, waiting, probes or {}, lanes or default_lanes(), watch).run()
+    leader = next(waiting, None)
+    if leader is None:
+        return
+    lanes = lanes or default_lanes(lane_bytes(leader) if jax.default_backend() != "cpu" else 0)
+    first = [leader, *itertools.islice(waiting, lanes - 1)]
+    yield from _Bench(first, waiting, probes or {}, lanes, watch).run()
+
+
+def lane_bytes(job: Job) -> int:
+    """What a run takes in memory: its state with a gradient, twice, and its batches."""
+    structure, numbers = _split(job)
+    state = jax.eval_shape(
+        lambda keys: program.start(structure, job.experiment.model, numbers, keys, job.initial),
+        keys_for(job.experiment.task, 0),
+    )
+    size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
+    # Activations: as many numbers a row as the widest parameter has columns, and back.
+    widest = max((max(leaf.shape, default=1) for leaf in jax.tree.leaves(state.params)), default=1)
+    rows = max(structure.full_rows or 0, job.experiment.training.batch or 0, structure.block)
+    return 3 * size + 8 * rows * widest
 
 
 class _Bench:
@@ -164,8 +89,11 @@ class _Bench:
         program.STRUCTURES.add(self.structure)
         self.waiting, self.lanes, self.watch = waiting, lanes, watch
         self.probes = tuple(sorted(probes.items()))
+        stop = first[0].experiment.training.stop
+        self.stop_probe = None if stop is None else stop.probe
+        self.most_looks = 1  # in the next call
         started = [self._start(job) for job in first]
-        self.active: list[_Lane | None] = [lane for lane, _, _ in started]
+        self.active: list[Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
         self.state: State = stacked([state for _, state, _ in padded])
@@ -174,123 +102,95 @@ class _Bench:
         self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
         self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
         self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
+        self.idle = started[0][0].looks(0)  # what an idle lane does: no look
 
     def run(self) -> Iterator[tuple[int, Run]]:
-        """Advances all lanes, chunk by chunk, until no run is left."""
-        self._advance([0] * self.lanes)  # compiles, and moves nothing
-        self._observe([NOTHING] * self.lanes)
+        """Advances all lanes, call by call, until no run is left."""
+        self._advance(0)  # compiles, and moves nothing
         self._probe()
         while any(self.active):
             began = time.perf_counter()
-            self._advance([lane.due if lane else 0 for lane in self.active])
-            jax.block_until_ready(self.state)
-            yield from self._look(time.perf_counter() - began)
+            looks, counts = self._advance(self.most_looks)
+            probes, values = self._probe()
+            elapsed = time.perf_counter() - began
+            if not (self.probes or self.stop_probe) and elapsed < CALL_SECONDS / 2:
+                self.most_looks = min(LOOKS, 2 * self.most_looks)
+            elif elapsed > CALL_SECONDS:
+                self.most_looks = max(1, self.most_looks // 2)
+            yield from self._record(looks, counts, probes, values, elapsed)
 
-    def _start(self, job: Job) -> tuple[_Lane, State, tuple[PyTree, PyTree]]:
+    def _start(self, job: Job) -> tuple[Lane, State, tuple[PyTree, PyTree]]:
         structure, numbers = _split(job)
         assert structure == self.structure, f"{job} has another structure than its neighbours"
-        task, model = job.experiment.task, job.experiment.model
-        training = resolved(task, job.experiment.training)
-        keys = keys_of(job.seed)
+        task, model, training = job.experiment.task, job.experiment.model, job.experiment.training
+        keys = keys_for(task, job.seed)
         state = program.start(structure, model, numbers, keys, job.initial)
-        table: PyTree = task.stored(keys.data) if is_stored(task) else ()
+        table = table_of(task, model, training, keys.data)
         rows: PyTree = ()
-        if training.batch is None:
-            assert training.samples is not None
-            samples = int(training.samples)
-            rows = program.whole_training_set(structure, samples, numbers, keys, table)
-        return _Lane(job, training, keys, numbers, _copied(state.params)), state, (rows, table)
+        if isinstance(table, Whole):
+            rows = table
+        elif training.batch is None:
+            rows = program.whole_training_set(structure, numbers, keys, table)
+        is_watched = self.probes or self.stop_probe is not None
+        initial = _copied(state.params) if is_watched else ()
+        lane = Lane(job, resolved(task, training), keys, numbers, initial)
+        return lane, state, (rows, table)
 
-    def _advance(self, counts: list[int]) -> None:
-        self.state = program.advance(
+    def _advance(self, most: int) -> tuple[Look, np.ndarray]:
+        """What the next looks of all lanes saw, and how many each lane made."""
+        looks = [lane.looks(most) if lane else self.idle for lane in self.active]
+        self.state, seen, counts = program.advance_and_look(
             self.structure,
             self.lanes,
             self.numbers,
             self.state,
             self.keys,
-            np.asarray(counts, np.int32),
+            jax.tree.map(lambda *leaves: np.stack(leaves), *looks),
             self.full_batch,
             self.table,
         )
-        for lane, count in zip(self.active, counts, strict=True):
-            if lane:
-                lane.step += count
+        self.due = [np.asarray(look.due) for look in looks]
+        return jax.device_get((seen, counts))
 
-    def _observe(self, rows: list[Rows]) -> Observation:
-        return jax.device_get(
-            program.observe(
-                self.structure,
-                self.lanes,
-                self.numbers,
-                self.state.params,
-                self.keys,
-                jax.tree.map(lambda *counts: np.asarray(counts, np.int32), *rows),
-                self.table,
-            )
-        )
+    def _probe(self) -> tuple[dict[str, PyTree], np.ndarray | None]:
+        """What the probes see of all lanes, and what the stop rule's own does."""
+        probes = self.probes
+        if self.stop_probe is not None:
+            probes = (*probes, ("", self.stop_probe))
+        if not probes:
+            return {}, None
+        arguments = (self.numbers, self.state.params, self.initial, self.keys, self.state.step)
+        seen = program.probe(self.structure, self.lanes, probes, *arguments)
+        seen = jax.device_get(seen)
+        return seen, seen.pop("", None)
 
-    def _probe(self) -> dict[str, PyTree]:
-        """What the probes see of all lanes; nothing is compiled if there are none."""
-        if not self.probes:
-            return {}
-        steps = np.asarray([lane.step if lane else 0 for lane in self.active], np.int32)
-        arguments = (self.numbers, self.state.params, self.initial, self.keys, steps)
-        return jax.device_get(program.probe(self.structure, self.lanes, self.probes, *arguments))
-
-    def _look(self, elapsed: float) -> Iterator[tuple[int, Run]]:
-        """Records an evaluation of every lane, and yields and refills those that are done."""
-        began = time.perf_counter()
-        seen = self._observe([lane.screening if lane else NOTHING for lane in self.active])
-        is_over = [
-            lane is not None and lane.is_at_end(seen, i) for i, lane in enumerate(self.active)
-        ]
-        if any(is_over):
-            full = [
-                lane.testing if lane and over else NOTHING
-                for lane, over in zip(self.active, is_over, strict=True)
-            ]
-            seen = _merged(seen, self._observe(full).test, is_over)
-        probes = self._probe()
-        elapsed += time.perf_counter() - began
+    def _record(
+        self,
+        looks: Look,
+        counts: np.ndarray,
+        probes: dict[str, PyTree],
+        values: np.ndarray | None,
+        elapsed: float,
+    ) -> Iterator[tuple[int, Run]]:
+        """Records the looks of every lane, and yields and refills those that are done."""
         running = max(1, sum(lane is not None for lane in self.active))
         for i, lane in enumerate(self.active):
             if lane is None:
                 continue
             lane.seconds += elapsed / running
-            lane.record(*jax.tree.map(lambda leaf, i=i: leaf[i], (seen, probes)))
+            made = int(counts[i])
+            seen: Look = jax.tree.map(lambda leaf, at=(i, slice(made)): leaf[at], looks)
+            lane.record(seen, self.due[i][:made])
             if self.watch:
-                self.watch(lane.job.number, dict(zip(CURVES, lane.curves[-1], strict=True)))
-            if lane.is_over(is_finite=bool(seen.is_finite[i])):
-                yield lane.job.number, self._finished(lane, i, bool(seen.is_finite[i]))
+                for row in lane.curves[-made:]:
+                    self.watch(lane.job.number, dict(zip(CURVES, row, strict=True)))
+            if self.probes:
+                lane.probes.append(jax.tree.map(lambda leaf, i=i: leaf[i], probes))
+            is_finite = bool(seen.is_finite[-1])
+            if lane.is_over(is_finite, None if values is None else float(values[i])):
+                params = jax.device_get(_lane(self.state.params, i))
+                yield lane.job.number, lane.finished(is_finite, params)
                 self._refill(i)
-
-    def _finished(self, lane: _Lane, i: int, is_finite: bool) -> Run:
-        """The record of the run in lane `i`."""
-        history = dict(zip(CURVES, np.asarray(lane.curves, np.float64).T, strict=True))
-        for name in ("step", "test_rows"):
-            history[name] = history[name].astype(np.int64)
-        probes: dict[str, np.ndarray] = {}
-        if self.probes:
-            stacked_probes = jax.tree.map(lambda *values: np.stack(values), *lane.probes)
-            probes = {"step": history["step"], **columns(stacked_probes)}
-        return Run(
-            source=lane.job.experiment,
-            hash=lane.job.experiment.name,
-            seed=lane.job.seed,
-            status="done" if is_finite else "diverged",
-            success=lane.has_succeeded,
-            steps=lane.step,
-            test_error=float(history["test_error"][-1]),
-            test_loss=float(history["test_loss"][-1]),
-            train_error=float(history["train_error"][-1]),
-            train_loss=float(history["train_loss"][-1]),
-            seconds=lane.seconds,
-            arrays={
-                "history": history,
-                "probes": probes,
-                "params": columns(jax.device_get(_lane(self.state.params, i))),
-            },
-        )
 
     def _refill(self, i: int) -> None:
         """Puts the next waiting run into lane `i`."""
@@ -328,26 +228,7 @@ def stacked(trees: list[PyTree]) -> PyTree:
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
 
 
-def columns(tree: PyTree) -> dict[str, np.ndarray]:
-    """The leaves of a tree by their dotted paths."""
-    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
-    return {path_name(path): np.asarray(leaf) for path, leaf in leaves}
-
-
 def _split(job: Job) -> tuple[Structure, tuple[Any, ...]]:
-    """The structure and the numbers of a job's experiment, rows of stored tables counted."""
-    task, model, training = job.experiment.task, job.experiment.model, job.experiment.training
-    return program.split(task, model, resolved(task, training))
-
-
-def _mean(sums: Sums) -> tuple[float, float]:
-    """Loss and error, divided in double precision so that 1,000 of 10,000 is exactly 0.1."""
-    if int(sums.rows) == 0:
-        return float("nan"), float("nan")
-    return float(sums.loss) / int(sums.rows), float(sums.error) / int(sums.rows)
-
-
-def _merged(seen: Observation, full: Sums, lanes: list[bool]) -> Observation:
-    """`seen` with the whole test set's sums in the given lanes."""
-    loss, error, rows = (np.where(lanes, *pair) for pair in zip(full, seen.test, strict=True))
-    return seen._replace(test=Sums(loss, error, rows))
+    """The structure and the numbers of a job's experiment."""
+    experiment = job.experiment
+    return program.split(experiment.task, experiment.model, experiment.training)

@@ -1,86 +1,98 @@
-r"""Updates: Optax's transformations between gradient truncation, weight decay and learning rates.
+r"""From gradients to directions: optimisers as configurations, each one of Optax's transformations.
 
-Rates are resolved for each parameter: the recipe's own, or those of the first `Group` whose path
-matches and which is active at the step. They are scalars inside the compiled step, so a learning
-rate can be swept without compiling anew.
+An optimiser is a configuration with `transformation()`, an Optax transformation from mean gradients
+to directions; the recipe multiplies these by learning rates (`updates`). A recipe takes one, or the
+name of one of these; `optax.scale_by_lion()` in a class of your own does as well:
+
+    @el.configuration
+    class Lion:
+        b1: float = 0.9
+
+        def transformation(self):
+            return optax.scale_by_lion(b1=self.b1)
 """
 
-import jax
-import jax.numpy as jnp
+from typing import Any, Protocol, runtime_checkable
+
 import optax
-from jaxtyping import Array, Float, Int, PyTree
 
-from elegans.fields import Number, is_off
-from elegans.protocols import matches
+from elegans import checks
+from elegans.fields import Number, configuration, is_off
 from elegans.protocols import path_name as path_name
-from elegans.training.recipe import Training
 
 
-def preconditioner(training: Training) -> optax.GradientTransformation:
-    """Optax's transformation from gradients to directions."""
-    return optax.identity() if training.optimizer == "sgd" else optax.scale_by_adam()
+@runtime_checkable
+class Optimizer(Protocol):
+    """A rule from gradients to directions."""
+
+    def transformation(self) -> Any:
+        """An `optax.GradientTransformation`, without the learning rate."""
 
 
-def init(training: Training, params: PyTree) -> PyTree:
-    """The optimiser's state before the first step."""
-    return preconditioner(training).init(params)
+@configuration
+class SGD:
+    r"""$v \leftarrow \mu v + g$ with momentum $\mu$, as PyTorch's SGD without dampening.
+
+    The direction is $v$ or, with `nesterov`, $\mu v + g$ of the new $v$.
+    """
+
+    momentum: Number = 0.0
+    nesterov: bool = False
+
+    def __post_init__(self) -> None:
+        checks.number(self, "momentum", self.momentum, low=0, high=1, what="is a share kept")
+
+    def transformation(self) -> Any:
+        """The identity, or a trace of gradients."""
+        if is_off(self.momentum):
+            return optax.identity()
+        return optax.trace(decay=self.momentum, nesterov=self.nesterov)
 
 
-def update(
-    training: Training, grads: PyTree, state: PyTree, params: PyTree, step: Int[Array, ""]
-) -> tuple[PyTree, PyTree]:
-    """Parameters and state after one step with the given mean gradients."""
-    rates, decays = rates_at(training, params, step)
-    if not is_off(training.truncate):
-        grads = jax.tree.map(lambda g: jnp.where(jnp.abs(g) <= training.truncate, 0.0, g), grads)
-    if training.decay == "coupled" and training.optimizer != "adamw":
-        grads = jax.tree.map(_decayed, grads, params, decays)
-    directions, state = preconditioner(training).update(grads, state, params)
-    if training.optimizer == "adamw":
-        directions = jax.tree.map(_decayed, directions, params, decays)
-    elif training.decay == "shrink":
-        params = jax.tree.map(lambda p, d: p if is_off(d) else (1 - d) * p, params, decays)
-    return jax.tree.map(lambda p, u, rate: p - rate * u, params, directions, rates), state
+@configuration
+class Adam:
+    """Adam, with its usual numbers."""
+
+    b1: Number = 0.9
+    b2: Number = 0.999
+    eps: Number = 1e-8
+
+    def __post_init__(self) -> None:
+        for name in ("b1", "b2"):
+            checks.number(self, name, getattr(self, name), low=0, high=1, what="is a share kept")
+        checks.number(self, "eps", self.eps, low=0, what="is added to a root")
+
+    def transformation(self) -> Any:
+        """Moments with bias correction."""
+        return optax.scale_by_adam(b1=self.b1, b2=self.b2, eps=self.eps)
 
 
-def rates_at(training: Training, params: PyTree, step: Int[Array, ""]) -> tuple[PyTree, PyTree]:
-    """The learning rate and weight decay of each parameter at a step, schedule included."""
-    factor = schedule_factor(training, step)
+@configuration
+class AdamW(Adam):
+    """Adam whose weight decay is added to its directions and not to the gradients."""
 
-    def resolve(name: str) -> tuple[Number, Number]:
-        rate, decay = training.learning_rate, training.weight_decay
-        for group in reversed(training.groups):
-            if not matches(group.match, name):
-                continue
-            if group.start == 0 and group.stop is None:
-                rate, decay = group.learning_rate, group.weight_decay
-                continue
-            active = step >= group.start
-            if group.stop is not None:
-                active &= step < group.stop
-            rate = jnp.where(active, group.learning_rate, rate)
-            decay = jnp.where(active, group.weight_decay, decay)
-        return rate if factor is None else factor * rate, decay
-
-    leaves, structure = jax.tree_util.tree_flatten_with_path(params)
-    rates, decays = zip(*(resolve(path_name(path)) for path, _ in leaves), strict=True)
-    return jax.tree.unflatten(structure, rates), jax.tree.unflatten(structure, decays)
+    is_decoupled = True
 
 
-def schedule_factor(training: Training, step: Int[Array, ""]) -> Float[Array, ""] | None:
-    """What multiplies every learning rate at a step; None where nothing does."""
-    t, total = step.astype(jnp.float32), training.steps
-    factors = {
-        "constant": lambda: None,
-        "linear": lambda: 1 - t / total,
-        "cosine": lambda: 0.5 * (1 + jnp.cos(jnp.pi * t / total)),
-        "inverse": lambda: 1 / (t + 1),
-    }
-    factor = factors[training.schedule]()
-    if is_off(training.warmup):
-        return factor
-    return jnp.minimum(1.0, (t + 1) / training.warmup) * (1.0 if factor is None else factor)
+OPTIMIZERS: dict[str, Optimizer] = {"sgd": SGD(), "adam": Adam(), "adamw": AdamW()}
 
 
-def _decayed(update: Array, param: Array, decay: Number) -> Array:
-    return update if is_off(decay) else update + decay * param
+def optimizer_of(optimizer: str | Optimizer) -> Optimizer:
+    """The optimiser that a name stands for; anything else is one itself."""
+    return OPTIMIZERS[optimizer] if isinstance(optimizer, str) else optimizer
+
+
+def is_decoupled(optimizer: str | Optimizer) -> bool:
+    """Whether weight decay is added to directions."""
+    return bool(getattr(optimizer_of(optimizer), "is_decoupled", False))
+
+
+def check_optimizer(owner: object, optimizer: object) -> None:
+    """Refuses what is neither a name nor an optimiser."""
+    if isinstance(optimizer, str):
+        checks.choice(owner, "optimizer", optimizer, OPTIMIZERS)
+    elif isinstance(optimizer, type) or not isinstance(optimizer, Optimizer):
+        raise TypeError(
+            f"{checks.shown(owner)}: optimizer is one of {', '.join(map(repr, OPTIMIZERS))}, or a "
+            f"configuration with a method transformation; got {optimizer!r}."
+        )

@@ -10,28 +10,74 @@ in two forms, by name:
 training set is virtual: row $i$ is a function of the run's data key and $i$.
 """
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import jax
 
 from elegans import checks
+from elegans.descriptions import describe
 from elegans.fields import Count, Number, configuration
-from elegans.protocols import matches, param_shapes, path_name
+from elegans.protocols import Probe, matches, param_shapes, path_name
 from elegans.training.losses import LOSSES, Loss, check_labels
+from elegans.training.optimizers import Optimizer, check_optimizer
+from elegans.training.regularisers import Norm, Regulariser
+from elegans.training.schedules import SCHEDULES, Schedule
 
-OPTIMIZERS = ("sgd", "adam", "adamw")
+MEASURES = ("test_error", "test_loss", "train_error", "train_loss")
 DECAYS = ("coupled", "shrink")
-SCHEDULES = ("constant", "linear", "cosine", "inverse")
 
 
 @configuration
 class Stop:
-    """A run stops, and has succeeded, when its full test error is at most `test_error`."""
+    """A run stops, and has succeeded, when all that is set here holds.
 
-    test_error: Number = 0.1
+    Attributes:
+        test_error: The error on the whole test set is at most this; likewise the three others,
+            those of the training set on the rows of it that are looked at.
+        probe: A probe that returns one number, which is `at_least` or `at_most` a value (or both).
+        looks: Evaluations in a row at which all of it holds.
+    """
+
+    test_error: Number | None = 0.1
+    test_loss: Number | None = None
+    train_error: Number | None = None
+    train_loss: Number | None = None
+    probe: Probe | None = None
+    at_least: Number | None = None
+    at_most: Number | None = None
+    looks: Count = 1
 
     def __post_init__(self) -> None:
-        checks.number(self, "test_error", self.test_error, low=0, high=1, what="is a fraction")
+        for name in ("test_error", "train_error"):
+            checks.number(self, name, getattr(self, name), low=0, high=1, what="is a fraction")
+        for name in ("test_loss", "train_loss"):
+            checks.number(self, name, getattr(self, name), what="is a mean loss")
+        for name in ("at_least", "at_most"):
+            checks.number(self, name, getattr(self, name), what="is a value of the probe")
+        checks.count(self, "looks", self.looks, low=1, what="counts evaluations in a row")
+        has_limit = self.at_least is not None or self.at_most is not None
+        if (self.probe is not None) != has_limit:
+            raise ValueError(
+                f"{checks.shown(self)}: a probe comes with at_least or at_most, the value at which "
+                "a run stops, and these with a probe."
+            )
+        rules = [getattr(self, name) for name in MEASURES]
+        if self.probe is None and all(rule is None for rule in rules):
+            raise ValueError(f"{checks.shown(self)}: a rule is missing, such as test_error=0.1.")
+
+    def is_met(self, row: Mapping[str, float | int], value: float | None) -> bool:
+        """Whether an evaluation, at which the probe saw `value`, meets all rules."""
+        limits = {name: getattr(self, name) for name in MEASURES}
+        is_met = all(
+            row[name] <= float(limit) for name, limit in limits.items() if limit is not None
+        )
+        if value is None:
+            return is_met
+        low = -math.inf if self.at_least is None else float(self.at_least)
+        high = math.inf if self.at_most is None else float(self.at_most)
+        return is_met and low <= value <= high
 
 
 @configuration
@@ -68,18 +114,30 @@ class Training:
     Attributes:
         steps: Updates at most.
         samples: Size of the training set; None draws a fresh example each time (online).
-        batch: Examples a step, drawn from the training set with replacement; None is all of it.
+        batch: Examples a step, drawn from the training set with replacement; None is all of it
+            and, with `samples=None`, all of the task's population.
+        loss: A name, or a configuration such as `losses.Margin(0.5)`; likewise `optimizer`, such as
+            `optimizers.SGD(momentum=0.9)`.
         evaluate_every: Steps between evaluations; None is a hundredth of `steps`.
+        evaluations_per_decade: Evaluations at each tenfold of steps, evenly spaced in their
+            logarithm, instead; None is every `evaluate_every` steps.
         test_samples: Size of the test set, drawn afresh for each seed.
+        screen_rows: Of the test set, looked at in each evaluation; all of it where they are near
+            the stop rule, and at the end.
+        train_rows: Of the training set, looked at in each evaluation, at most.
+        clean_test: Whether test labels are without noise, the task's `label` of each input.
         truncate: Gradient entries of at most this size become zero (Pareto paper, B.3).
+        clip: The largest norm of all gradients together; larger ones are scaled down to it.
+        regulariser: What is added to the loss, such as `regularisers.Norm(1e-4, a=2, b=3)`.
         schedule: Factor on all learning rates at step t of T after `warmup` steps of linear
-            increase: "constant", "linear" 1 - t/T, "cosine" (1 + cos(pi t/T))/2, "inverse" 1/(t+1).
+            increase: "constant", "linear" 1 - t/T, "cosine" (1 + cos(pi t/T))/2, "inverse" 1/(t+1),
+            or one such as `schedules.Milestones((1000, 2000), 0.1)`.
         groups: Rates of single parameters, and when they hold.
         stop: When a run has succeeded; None trains for all `steps`.
     """
 
     loss: str | Loss = "hinge"
-    optimizer: str = "sgd"
+    optimizer: str | Optimizer = "sgd"
     learning_rate: Number = 0.1
     weight_decay: Number = 0.0
     decay: str = "coupled"
@@ -89,16 +147,22 @@ class Training:
     evaluate_every: Count | None = None
     test_samples: Count = 10_000
     truncate: Number = 0.0
-    schedule: str = "constant"
+    schedule: str | Schedule = "constant"
     warmup: Count = 0
     groups: tuple[Group, ...] = ()
     stop: Stop | None = None
+    evaluations_per_decade: Count | None = None
+    screen_rows: Count = 1_000
+    train_rows: Count = 10_000
+    clean_test: bool = False
+    clip: Number | None = None
+    regulariser: Regulariser | None = None
 
     def __post_init__(self) -> None:
         checks.choice_or_own(self, "loss", self.loss, LOSSES)
-        checks.choice(self, "optimizer", self.optimizer, OPTIMIZERS)
+        check_optimizer(self, self.optimizer)
         checks.choice(self, "decay", self.decay, DECAYS)
-        checks.choice(self, "schedule", self.schedule, SCHEDULES)
+        checks.choice_or_own(self, "schedule", self.schedule, SCHEDULES)
         rate = "multiplies the gradient"
         checks.number(self, "learning_rate", self.learning_rate, low=0, what=rate)
         checks.number(self, "weight_decay", self.weight_decay, low=0, what="multiplies the weights")
@@ -110,13 +174,20 @@ class Training:
         checks.count(self, "evaluate_every", self.evaluate_every, low=1, what="counts steps")
         checks.count(self, "test_samples", self.test_samples, low=1, what="counts test examples")
         checks.count(self, "warmup", self.warmup, low=0, what="counts steps")
+        checks.count(self, "screen_rows", self.screen_rows, low=1, what="counts test examples")
+        checks.count(self, "train_rows", self.train_rows, low=1, what="counts training examples")
+        per_decade = self.evaluations_per_decade
+        checks.count(self, "evaluations_per_decade", per_decade, low=1, what="counts evaluations")
+        checks.number(self, "clip", self.clip, low=0, what="is the largest norm of a gradient")
+        if self.regulariser is not None and (
+            isinstance(self.regulariser, type) or not callable(self.regulariser)
+        ):
+            raise TypeError(
+                f"{checks.shown(self)}: regulariser is one such as regularisers.Norm(1e-4); "
+                f"got {self.regulariser!r}."
+            )
         if self.batch is not None:
             checks.whole(self, "batch", self.batch, low=1, what="counts the examples of a step")
-        elif self.samples is None:
-            raise ValueError(
-                f"{checks.shown(self)}: batch=None takes the whole training set in each step, "
-                "so samples is a number; got None."
-            )
 
     def check(self, task: Any, model: Any) -> None:
         """Refuses a task or a model that this recipe does not fit."""
@@ -128,6 +199,22 @@ class Training:
                     f"Experiment: {checks.shown(task)} has {rows} rows to train on, "
                     f"so samples is at most that, or None for all of them; got {self.samples}."
                 )
+        is_whole = self.samples is None and self.batch is None and not hasattr(task, "stored")
+        if is_whole and describe(task).population is None:
+            raise ValueError(
+                f"{checks.shown(self)}: batch=None takes the whole training set in each step, and "
+                f"{checks.shown(task)} lists no population, so samples is a number; got None."
+            )
+        if self.clean_test and not callable(getattr(task, "label", None)):
+            raise ValueError(
+                f"{checks.shown(self)}: clean_test takes test labels from a method label(x), which "
+                f"{checks.shown(task)} does not have."
+            )
+        if isinstance(self.regulariser, Norm) and not hasattr(model, "neurons"):
+            raise ValueError(
+                f"{checks.shown(self)}: the regulariser is a norm over neurons, and "
+                f"{checks.shown(model)} has no method neurons(params)."
+            )
         self._check_groups(task, model)
 
     def _check_groups(self, task: Any, model: Any) -> None:
@@ -149,3 +236,15 @@ class Training:
         if self.evaluate_every is None:
             return max(1, int(self.steps) // 100)
         return int(self.evaluate_every)
+
+    def next_look(self, step: int) -> int:
+        """The step of the first evaluation after `step`."""
+        if self.evaluations_per_decade is None:
+            return step + self.interval
+        spacing = 1 / int(self.evaluations_per_decade)
+        i = math.floor(math.log10(max(1, step)) / spacing) - 1
+        following = 0
+        while following <= step:
+            following = round(10 ** (max(0, i) * spacing))
+            i += 1
+        return following

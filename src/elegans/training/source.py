@@ -1,48 +1,138 @@
-r"""Virtual data sets: example $i$ is a pure function of (data key, $i$).
+r"""Where the rows of a run come from: virtual data sets, stored tables, and whole populations.
 
-Row $i$ of a run's training set is the task's own sampler under `fold_in(data_key, i)`. Nothing is
-stored, so a set of any size $m$ costs no memory, $m$ is a traced number, and online training is
-$m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the $j$-th row of step $t$ is
-drawn with replacement by a number that depends on $tB + j$ alone, so a step sees the same batch
-however it is reached.
+*Virtual.* Row $i$ of a run's training set is the task's own sampler under `fold_in(data_key, i)`.
+Nothing is stored, so a set of any size $m$ costs no memory, $m$ is a traced number, and online
+training is $m = \infty$: step $t$ takes rows $tB, \dots, tB + B - 1$. Offline, the $j$-th row of
+step $t$ is drawn with replacement by a number that depends on $tB + j$ alone, so a step sees the
+same batch however it is reached.
 
-A task may have *stored* rows instead: `task.stored(key)` is the whole table in an order that
-depends on the key, and `task.sizes` says how many rows of it are for training and for testing.
-Training row $i$ is row $i$ of that table, and test row $i$ is row $i$ from its end. The table is an
-argument of the compiled programs, so runs with different seeds share them.
+*Stored.* `task.stored(key)` is a whole table in an order that depends on the key, and `task.sizes`
+says how many rows of it are for training and for testing. Training row $i$ is row $i$ of the table,
+and test row $i$ is row $i$ from its end. A task that also has `accepts(table)` has tables redrawn
+until it says yes.
+
+*Populations.* With `samples=None, batch=None` a task that lists its population is trained on all of
+it, and tested on all of it. A task with an attribute `fraction` is split: that share of its
+population, drawn by the run's data key, is the training set, and the rest is the test set.
+
+A task's `data_seed`, if it has one, takes the place of the run's seed for its training set, so that
+runs of other seeds share their examples. Tables are arguments of the compiled programs, so runs
+with different seeds share those too.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Int, PRNGKeyArray, PyTree, UInt32
+import numpy as np
+from jaxtyping import Array, Bool, Int, Num, PRNGKeyArray, PyTree, UInt32
 
+from elegans import checks
+from elegans.descriptions import population_size
 from elegans.fields import Count
-from elegans.keys import Keys
+from elegans.keys import Keys, keys_of
 from elegans.training.recipe import Training
 
+REDRAWS = 1000  # tables that a task may reject before it is taken to reject all
 
-def is_stored(task: Any) -> bool:
-    """Whether a task's rows are read from a table, and not drawn."""
-    return hasattr(task, "stored")
+
+class Whole(NamedTuple):
+    """A population's labels, and which rows are for training and testing; inputs are not needed.
+
+    For models that predict all of a population at once, in its own order.
+    """
+
+    y: Num[Array | np.ndarray, "rows *shape"]
+    is_train: Bool[Array | np.ndarray, " rows"]
+    is_test: Bool[Array | np.ndarray, " rows"]
+
+
+def keys_for(task: Any, seed: int) -> Keys:
+    """The keys of a run of a task, whose training set may have a seed of its own."""
+    keys, data_seed = keys_of(seed), getattr(task, "data_seed", None)
+    return keys if data_seed is None else keys._replace(data=keys_of(int(data_seed)).data)
+
+
+def is_split(task: Any) -> bool:
+    """Whether a task's population is split into a training set and a test set."""
+    is_listed = callable(getattr(task, "population", None)) and not hasattr(task, "stored")
+    return is_listed and getattr(task, "fraction", None) is not None
+
+
+def is_listed(task: Any, training: Training) -> bool:
+    """Whether a run trains on a population that its task lists."""
+    is_whole = training.samples is None and training.batch is None
+    return is_split(task) or (is_whole and not hasattr(task, "stored"))
+
+
+def sizes_of(task: Any, training: Training) -> tuple[int, int] | None:
+    """How many rows there are for training and testing; None if rows are drawn."""
+    if hasattr(task, "stored"):
+        train, test = task.sizes
+        return int(train), int(test)
+    if not is_listed(task, training):
+        return None
+    rows = population_size(task)
+    if rows is None:
+        raise ValueError(
+            f"{checks.shown(task)}: samples=None with batch=None trains on its population, which "
+            "it does not list. Set samples to a number."
+        )
+    if not is_split(task):
+        return rows, rows
+    train = round(float(task.fraction) * rows)
+    if not 0 < train < rows:
+        raise ValueError(
+            f"{checks.shown(task)}: fraction leaves {train} of {rows} rows to train on and "
+            f"{rows - train} to test on; both need at least one."
+        )
+    return train, rows - train
 
 
 def resolved(task: Any, training: Training) -> Training:
-    """The recipe with the numbers of rows that a stored task has: `samples=None` is all of them.
+    """The recipe with the numbers of rows that there are: `samples=None` is all of them.
 
     `test_samples` is a number at most, as its default would be too many for a small table.
     """
-    if not is_stored(task):
+    sizes = sizes_of(task, training)
+    if sizes is None:
         return training
-    train, test = task.sizes
+    train, test = sizes
     return replace(
         training,
         samples=train if training.samples is None else training.samples,
-        test_samples=min(test, int(training.test_samples)),
+        test_samples=min(test, int(training.test_samples)) if hasattr(task, "stored") else test,
     )
+
+
+def table_of(task: Any, model: Any, training: Training, key: PRNGKeyArray) -> PyTree:
+    """The rows of a run that are stored or listed, for a recipe as it was given; () if drawn."""
+    if hasattr(task, "stored"):
+        return _accepted(task, key)
+    if not is_listed(task, training):
+        return ()
+    train, test = sizes_of(task, training) or (0, 0)
+    x, y = task.population()[:2]
+    order = np.arange(len(y))
+    if is_split(task):
+        order = np.random.default_rng(np.asarray(jr.key_data(key)).tolist()).permutation(len(y))
+    if training.batch is None and hasattr(model, "apply_population"):
+        is_train, is_test = np.zeros((2, len(y)), bool)
+        is_train[order[:train]], is_test[order[::-1][:test]] = True, True
+        return Whole(y, is_train, is_test)
+    return x[order], y[order]
+
+
+def _accepted(task: Any, key: PRNGKeyArray) -> PyTree:
+    """The first table that the task does not reject."""
+    accepts = getattr(task, "accepts", lambda table: True)
+    for attempt in range(REDRAWS):
+        table = task.stored(jr.fold_in(key, attempt) if attempt else key)
+        if accepts(table):
+            return table
+    raise ValueError(f"{checks.shown(task)}: it rejected {REDRAWS} tables in a row.")
 
 
 def rows(task: Any, key: PRNGKeyArray, indices: UInt32[Array, " size"]) -> PyTree:
@@ -89,6 +179,11 @@ def taken(table: PyTree, indices: UInt32[Array, " size"], *, is_test: Any = Fals
     return jax.tree.map(lambda leaf: leaf[indices], table)
 
 
+def has_rows(table: PyTree) -> bool:
+    """Whether rows are read from a table, and not drawn."""
+    return bool(jax.tree.leaves(table))
+
+
 def batches(
     task: Any, training: Training, keys: Keys, steps: Int[Array, " block"], table: PyTree = ()
 ) -> PyTree:
@@ -96,7 +191,7 @@ def batches(
 
     def batch(step: Int[Array, ""]) -> PyTree:
         indices = batch_indices(training, keys, step)
-        return taken(table, indices) if is_stored(task) else rows(task, keys.data, indices)
+        return taken(table, indices) if has_rows(table) else rows(task, keys.data, indices)
 
     return jax.vmap(batch)(steps)
 
@@ -105,7 +200,7 @@ def steps_in_bulk(
     task: Any, batch: int, cache: int = 2**17, most: int = 64, table: PyTree = ()
 ) -> int:
     """How many steps' batches to draw at once, so that they stay within `cache` bytes."""
-    if is_stored(task):
+    if has_rows(table):
         example = jax.eval_shape(lambda: jax.tree.map(lambda leaf: leaf[:1], table))
     else:
         example = jax.eval_shape(lambda key: task.sample(key, 1), jr.key(0))
