@@ -33,8 +33,18 @@ def test_impossible_counts_are_refused():
     for successes, runs in ((3, 2), (-1, 5), (0, 0)):
         with pytest.raises(ValueError, match=f"got {successes} of {runs}"):
             wilson(successes, runs)
-    with pytest.raises(ValueError, match="level is a probability"):
-        wilson(1, 2, level=95.0)
+    for level in (95.0, 1.0, 0.0):
+        with pytest.raises(ValueError, match="level lies strictly between 0 and 1"):
+            wilson(1, 2, level=level)
+        with pytest.raises(ValueError, match="level lies strictly between 0 and 1"):
+            statistics.bernstein_mean(np.arange(3.0), 2.0, level=level)
+
+
+def test_no_error_on_128_examples_leaves_room_for_two_percent():
+    # T19: convergence on 128 examples and on 8,192 are not the same event.
+    assert pytest.approx(0.05, rel=0.02) == (1 - 0.0231) ** 128
+    assert 0.02 < wilson(0, 128, level=0.9).high < 0.025
+    assert wilson(0, 8192, level=0.9).high < 4e-4
 
 
 @pytest.mark.parametrize("p", [0.5, 0.05])

@@ -25,9 +25,13 @@ def is_of_package(thing: Any) -> bool:
     return str(getattr(thing, "__module__", "")).partition(".")[0] == "elegans"
 
 
-@cache
 def fingerprint(thing: Any) -> str:
     """Twelve hexadecimal digits of a class or function that is not of this package."""
+    return _fingerprint(thing)
+
+
+@cache
+def _fingerprint(thing: Any) -> str:
     parts = [_text(part) for part in _lineage(thing)]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:DIGITS]
 

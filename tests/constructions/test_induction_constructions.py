@@ -64,7 +64,7 @@ def test_the_construction_is_near_the_bayes_loss_and_its_slope_is_the_best():
         for name in ("bigram", "unigram")
     )
     losses = {slope: loss(slope) for slope in (2.0, 2.5, 3.0)}
-    assert min(losses, key=lambda slope: losses[slope].loss_at_end.mean) == 2.5
-    assert losses[2.5].loss_at_end.mean - bigram.loss_at_end.mean < 0.005
-    assert losses[2.5].loss.mean - bigram.loss.mean < 0.02
-    assert losses[2.5].loss.mean < unigram.loss.mean - 0.04
+    assert min(losses, key=lambda slope: losses[slope].loss_at_end.value) == 2.5
+    assert losses[2.5].loss_at_end.value - bigram.loss_at_end.value < 0.005
+    assert losses[2.5].loss.value - bigram.loss.value < 0.02
+    assert losses[2.5].loss.value < unigram.loss.value - 0.04

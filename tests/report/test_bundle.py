@@ -126,7 +126,14 @@ def test_what_is_not_whole_is_refused(tmp_path, monkeypatch):
         Result.read(tmp_path)
     table.write_text(text)
     content = (tmp_path / "result.json").read_text()
-    for damaged in (content[:50], content.replace('"claims"', '"clams"'), "[]", '{"format": 1}'):
+    for damaged in (
+        content[:50],
+        content.replace('"claims"', '"clams"'),
+        content.replace('"text"', '"int64"'),
+        content.replace('"int64"', '"int65"'),
+        "[]",
+        '{"format": 1}',
+    ):
         (tmp_path / "result.json").write_text(damaged)
         with pytest.raises(bundle.BundleError, match=r"result\.json is damaged"):
             Result.read(tmp_path)
@@ -159,6 +166,11 @@ def test_reading_imports_nothing_that_a_bundle_names(tmp_path):
 def test_names_of_tables_are_names_of_files(tmp_path):
     with pytest.raises(ValueError, match="a table's name is the name of a file"):
         result(tables={"../points": pd.DataFrame({"x": [1]})}, charts={}).write(tmp_path)
+    result(charts={}).write(tmp_path)
+    path = tmp_path / "result.json"
+    path.write_text(path.read_text().replace('"more": {', '"../../more": {'))
+    with pytest.raises(bundle.BundleError, match="a table's name is the name of a file"):
+        Result.read(tmp_path)
 
 
 def test_what_is_no_plain_value_is_refused_as_a_fact():

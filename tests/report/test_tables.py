@@ -20,7 +20,7 @@ def again(table):
 
 def assert_survives(table):
     table = flat("t", table)
-    assert_frame_equal(again(table), table, check_exact=True, check_column_type=False)
+    assert_frame_equal(again(table), table, check_exact=True)
 
 
 @given(st.lists(st.tuples(FLOATS, TEXTS, st.integers(-(2**63), 2**63 - 1), st.booleans())))

@@ -173,3 +173,10 @@ def test_supports_and_weights_that_do_not_fit_are_refused():
         gradients.polynet(np.ones((3, 4)), np.ones(2), (0, 1, 2))
     with pytest.raises(ValueError, match="closed forms for relu and sin alone"):
         gradients.population(np.ones(30), (0,), activation="tanh")
+
+
+def test_weights_may_be_any_sequence_of_numbers():
+    np.testing.assert_array_equal(
+        gradients.sinusoid([1, 2, 0.5], 0, [0, 2]),
+        gradients.sinusoid(np.array([1.0, 2.0, 0.5]), 0.0, (0, 2)),
+    )

@@ -123,6 +123,53 @@ def test_the_curriculum_reaches_bigrams_at_the_stated_order_of_epsilon():
     assert np.argmax(small.position) == 1
 
 
+def test_errata_what_proposition_8_5_drops_adds_up():
+    """After the two printed steps more attention is elsewhere than on the previous token."""
+    limits = []
+    for t in (50, 100, 200):
+        start = induction.constant_start(t, 0.0, 1.0)
+        easy, hard = induction.curriculum(t, 0.02, (1 / t**2, 1 / t), start)
+        ratio = float(easy.weight[0, 0] / easy.weight[0, 1])
+        measured = induction.contamination(hard)
+        assert measured > 1.3
+        limits.append(measured / induction.contamination_limit(ratio))
+    assert abs(limits[2] - 1) < abs(limits[1] - 1) < abs(limits[0] - 1) < 0.1
+    assert induction.contamination_limit(
+        induction.DIAGONAL / induction.OFF_DIAGONAL
+    ) == pytest.approx(1.67, abs=0.01)
+    # It is worse from a start that is not zero: the constant part of W is read as unigrams.
+    start = induction.constant_start(100, 0.1, 1.0)
+    constant = induction.curriculum(100, 0.05, (1 / 100**2, 1 / 100), start)[1]
+    assert induction.contamination(constant) > 10
+    with pytest.raises(ValueError, match="the diagonal is the larger"):
+        induction.contamination_limit(1.0)
+
+
+def test_the_hard_tensor_to_second_order_is_its_closed_form():
+    t, epsilon = 30, 1e-4
+    tensor = induction.gradient_tensor(t, induction.symmetric_chains(t, epsilon))
+    left = t - np.arange(t)
+    sign = np.array([[1, -1], [-1, 1]])
+    closed = np.repeat(2.0 * (left - 1), 4).reshape(t, 2, 2)
+    closed[1] += sign * left[1] * (left[1] + 1)
+    np.testing.assert_allclose(tensor, epsilon**2 / 12 * closed, atol=1e-4 * tensor.max())
+
+
+def test_more_steps_on_hard_chains_are_power_iteration_to_bigrams():
+    t, epsilon = 100, 0.1
+    start = induction.constant_start(t, 0.0, 1.0)
+    path = induction.curriculum(t, epsilon, (1 / t**2, 1 / t), start, hard_steps=3)
+    left = [induction.contamination(weights) for weights in path[1:]]
+    np.testing.assert_allclose(left, [1.557, 1.007, 0.0653], rtol=1e-2)
+    tensor = induction.gradient_tensor(t, induction.symmetric_chains(t, epsilon))
+    positions, values, pairs = np.linalg.svd(tensor.reshape(t, 4), full_matrices=False)
+    assert values[2] < 1e-12 * values[0]  # rank two
+    assert values[1] / values[0] == pytest.approx(1.17 / np.sqrt(t), rel=0.02)
+    assert np.argmax(np.abs(positions[:, 0])) == 1
+    leading = pairs[0].reshape(2, 2)
+    assert leading[0, 1] / leading[0, 0] == pytest.approx(-1, abs=0.1)  # I - 11'/2
+
+
 def test_the_tensor_is_what_a_sampled_gradient_of_the_model_tends_to():
     task = el.tasks.MarkovChains(states=2, length=12)
     x, y = task.sample(jr.key(0), 20_000)

@@ -252,3 +252,11 @@ def test_what_the_theorems_are_not_about_is_refused():
         polynet.error(np.ones(2), np.random.default_rng(0).standard_normal((2, 30)))
     with pytest.raises(ValueError, match="k divides n"):
         polynet.sgd_steps(10, 4, 0.1)
+
+
+def test_a_start_may_be_any_sequence_of_numbers():
+    exact = polynet.flow_time(np.array([1.0, 2.0, 1.0]), 3.0)
+    assert polynet.flow_time([1, 2, 1], 3) == exact
+    assert polynet.blow_up((1.0, 1.0, 1.0)) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="a finite relevant weight for each block"):
+        polynet.flow_time([1.0, math.nan], 1.0)

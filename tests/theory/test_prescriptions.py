@@ -30,10 +30,11 @@ def test_lemma_7_holds_once_s_is_twice_k():
             assert good_probability(40, k, s) >= (s / 80) ** k
 
 
+@pytest.mark.parametrize("offset", [0.5, 1 / 16])
 @pytest.mark.parametrize("k", [2, 4, 6, 8])
-def test_the_readout_writes_the_parity(k):
-    nu = readout(k)
-    grid = (-k + 2 * np.arange(k // 2) + 1 / 16) / (2 * k)
+def test_the_readout_writes_the_parity(k, offset):
+    nu = readout(k, offset)
+    grid = (-k + 2 * np.arange(k // 2) + offset) / (2 * k)
     for true in range(k + 1):
         total = k - 2 * true
         up = np.maximum(total / (2 * k) + grid, 0)
@@ -61,6 +62,58 @@ def test_over_sparse_scales_as_the_theorem():
     assert high.samples / low.samples == pytest.approx(4, rel=0.1)  # n**2 log n
     assert over_sparse(10**12, 2, 0.2).s == pytest.approx(4 * low.s, rel=1e-3)  # 1/epsilon**2
     assert low.learning_rate * abs(majority.relevant_gradient(low.s, 2)) == pytest.approx(1 / 4)
+
+
+def test_an_offset_of_one_half_makes_the_readout_small_and_keeps_bad_neurons_silent():
+    norms = {o: [np.linalg.norm(readout(k, o)) for k in (2, 4, 6)] for o in (0.5, 1 / 16)}
+    np.testing.assert_allclose(norms[0.5], [22.6, 231, 1205], rtol=1e-2)
+    np.testing.assert_allclose(norms[1 / 16], [181, 11_953, 556_923], rtol=1e-2)
+    for k in (2, 4, 6):
+        n, s = 15, 13
+        plan = 1 / (2 * k * abs(majority.relevant_gradient(s, k)))
+        error = 1 / (16 * plan * k * n)  # the tolerance of lemma 11
+        w = np.ones(n)
+        w[[0, n - 1]] = 0.0  # a bad neuron: it does not read bit 0, which is relevant
+        gradient = plan * np.abs(gradients.closed_form(w, tuple(range(k))))
+        highest = (-k + 2 * (k // 2 - 1) + 0.5) / (2 * k)
+        assert gradient.sum() + n * plan * error + highest < 0
+    printed, ours = (over_sparse(10**15, 4, 0.4, offset=o).s for o in (1 / 16, 0.5))
+    assert printed / ours == pytest.approx(2680, rel=0.01)
+
+
+def test_errata_theorem_16_lacks_the_loss_in_its_samples():
+    """The tolerance of the first gradient is proportional to epsilon, so the samples to 1/eps^2."""
+    s = over_sparse(10**12, 2, 0.1).s
+    coarse, fine = (over_sparse(10**12, 2, epsilon, s=s) for epsilon in (0.2, 0.1))
+    assert fine.samples / coarse.samples == pytest.approx(4, rel=1e-6)
+    # and to another logarithm of 1/delta, through the number of good neurons
+    sure = over_sparse(10**12, 2, 0.2, delta=1e-8, s=s)
+    assert sure.samples / coarse.samples > (math.log(8e8) / math.log(800)) ** 2
+
+
+@pytest.mark.parametrize("k", [2, 4, 6])
+def test_errata_the_grid_of_theorem_21_writes_the_parity_exactly(k):
+    """Not up to one half minus epsilon: its kinks are at all odd sums, one between any two."""
+    sums = np.arange(-k, k + 1, 2)
+    grid = np.arange(1 - k, k, 2) / (2 * k)
+    features = np.hstack([np.ones((k + 1, 1)), np.maximum(sums[:, None] / (2 * k) + grid, 0)])
+    assert np.linalg.matrix_rank(features) == k + 1
+    parity = (-1.0) ** ((k - sums) // 2)
+    np.testing.assert_allclose(features @ np.linalg.solve(features, parity), parity, atol=1e-10)
+
+
+def test_errata_lemma_14_lacks_the_square_of_the_norm_in_its_steps():
+    plan = over_sparse(10**12, 2, 0.4)
+    epsilon, B = 0.4 / 11, plan.readout_norm
+    F = math.sqrt(8 * 2 * 8 * math.log(2 / 0.0025))
+
+    def left(steps):  # by descent, relative to the epsilon that it may be
+        return 100 * B**2 * (F + epsilon / B) ** 2 * (1 + math.log(steps)) / (epsilon**2 * steps)
+
+    printed = steps_over_log(100 / epsilon**2 * (F + 1 / B) ** 2)
+    assert left(printed) > 0.5 * B**2
+    assert 0.4 < left(plan.steps) <= 1
+    assert max(0, 1 - 0.0) > B * 0.0  # claim 1: the hinge loss at h = 0 is not below |h|
 
 
 def test_over_sparse_says_what_it_needs():

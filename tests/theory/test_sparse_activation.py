@@ -12,6 +12,7 @@ from elegans import constructions
 from elegans.tasks import SparseNetwork
 from elegans.theory import sparse_activation
 from elegans.theory.boolean import fourier
+from elegans.theory.sparse_activation import rademacher
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -189,3 +190,29 @@ def test_the_bounds_are_above_the_lower_estimate():
     assert dense == pytest.approx(conjecture * math.sqrt(s / k))
     more = sparse_activation.rademacher_lower(x, 8, 2, W, B, draws=10)
     assert more.value == pytest.approx(2 * lower.value)  # two copies of the same network
+
+
+def test_neurons_that_are_always_active_are_among_the_witnesses():
+    """The complexity of k linear neurons is known; at s = k it is 0.88 of the conjecture's."""
+    generator = np.random.default_rng(0)
+    m, n, k, W = 100, 10, 2, 1.0
+    B = R = math.sqrt(n)
+    x = 1.0 - 2.0 * generator.integers(0, 2, (m, n))
+    signs = generator.choice([-1.0, 1.0], m)
+    weight, bias, outer = sparse_activation.correlated_network(x, signs, k, k, W, B)
+    linear = k * (W * np.linalg.norm(signs @ x) + B * abs(signs.sum()))
+    assert signs @ values_of(weight, bias, outer, x) >= linear * (1 - 1e-9)
+    draws = generator.choice([-1.0, 1.0], (4000, m))
+    mean = k * (np.linalg.norm(draws @ x, axis=1) + B * np.abs(draws.sum(axis=1))).mean() / m
+    conjecture = sparse_activation.conjectured_rademacher(m, k, k, W, B, R)
+    assert mean / conjecture == pytest.approx(0.88, abs=0.02)
+
+
+def test_neurons_that_are_active_at_one_input_are_among_the_witnesses():
+    """With as many neurons as inputs every sign is written, at twice the largest slope."""
+    x = cube(4)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], 16)
+    weight, bias, outer = sparse_activation.correlated_network(x, signs, 16, 1, 2.0, 2.0)
+    assert signs @ values_of(weight, bias, outer, x) >= 16 * 2 * (1 - 1e-9)
+    weight, bias, outer = rademacher.prototype_part(x, signs, 16, 2.0, 2.0)
+    np.testing.assert_allclose(values_of(weight, bias, outer, x), 2 * signs)

@@ -165,4 +165,5 @@ def show(result: "Result", directory: Path) -> None:
         f"{result.verdict()}; {result.structures} structures compiled, "
         f"{page.duration(result.seconds)}"
     )
-    print(f"{directory}/: page.html, figure.png, figure.svg, tables, result.json, runs.db")
+    names = ", ".join(sorted(path.name for path in directory.iterdir()))
+    print(f"{directory}: {names}")

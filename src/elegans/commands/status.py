@@ -9,69 +9,108 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elegans.commands.refusal import refusing
+from elegans.runs import METRICS, STATUSES
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from elegans.store.store import Store
-
-POINTS = 20  # of the grid are listed at most
-OUTCOMES = ("status", "success", "steps", "test_error", "test_loss", "train_error", "train_loss")
-NO_AXES = ("run", "experiment", "seed", *OUTCOMES, "seconds", "probed", "traceback", "host",
-           "versions", "finished")  # fmt: skip
+MAX_POINTS = 20  # of a sweep are listed
+NOT_AXES = (
+    "run",
+    "experiment",
+    "seed",
+    "status",
+    *METRICS,
+    "traceback",
+    "host",
+    "versions",
+    "finished",
+)
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the command; 1 if a stored run failed, 2 for bad input."""
+    """Runs the command; 1 if a stored run failed or is damaged, 2 for bad input."""
     parser = argparse.ArgumentParser("elegans status", description=__doc__.partition(": ")[2])
     parser.add_argument("store", type=Path, metavar="DB", help="a store")
     parser.add_argument("--json", action="store_true", help="for programs")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     from elegans.store.store import Store
 
-    with refusing("status"):
-        store = Store(given.store)
+    with refusing("status"), Store(options.store, readonly=True) as store:
         table = store.table()
-    print(json.dumps(summary(store, table)) if given.json else told(store, table))
-    return int((table["status"] == "failed").any())
+        summary = {"path": str(store.path), "bytes": store.path.stat().st_size, **numbers(table)}
+    print(json.dumps(summary) if options.json else page(summary, table))
+    return int(table["status"].isin(["failed", "damaged"]).any())
 
 
-def summary(store: "Store", table: "pd.DataFrame") -> dict[str, Any]:
-    """The numbers of a store."""
+def numbers(table: "pd.DataFrame") -> dict[str, Any]:
+    """The numbers of a store; `succeeded` is None if no run had a stop rule."""
+    known = table["success"].dropna()
+    sound = table[table["status"] != "damaged"]
     return {
-        "path": str(store.path),
-        "bytes": store.path.stat().st_size,
         "runs": len(table),
-        **{name: int((table["status"] == name).sum()) for name in ("done", "diverged", "failed")},
-        "succeeded": int(table["success"].fillna(False).sum()),
+        **{status: int((table["status"] == status).sum()) for status in STATUSES},
+        "succeeded": int(known.sum()) if len(known) else None,
         "experiments": int(table["experiment"].nunique()),
         "seconds": float(table["seconds"].sum()),
-        "hosts": sorted(table["host"].unique()),
+        "hosts": sorted(set(sound["host"])),
+        "versions": {text: int(n) for text, n in sound["versions"].value_counts().items()},
     }
 
 
-def told(store: "Store", table: "pd.DataFrame") -> str:
-    """The same for a reader, with the success rate at each point of the grid."""
+def page(summary: dict[str, Any], table: "pd.DataFrame") -> str:
+    """The same for a reader, with what came out at each point of a sweep."""
     from elegans.sweeps.progress import clock
 
-    found = summary(store, table)
+    counts = [f"{summary[status]} {status}" for status in STATUSES]
+    if not summary["damaged"]:
+        counts.remove("0 damaged")
+    succeeded = summary["succeeded"]
     lines = [
-        f"{found['path']}: {found['runs']} runs of {found['experiments']} experiments, "
-        f"{found['bytes'] / 1e6:.1f} MB",
-        f"{found['done']} done, {found['diverged']} diverged, {found['failed']} failed; "
-        f"{found['succeeded']} succeeded",
-        f"{clock(found['seconds'])} of computing on {', '.join(found['hosts']) or 'no host'}",
+        f"{summary['path']}: {summary['runs']} runs of {summary['experiments']} experiments, "
+        f"{summary['bytes'] / 1e6:.1f} MB",
+        ", ".join(counts) + ("" if succeeded is None else f"; {succeeded} succeeded"),
+        f"{clock(summary['seconds'])} of computing on {', '.join(summary['hosts']) or 'no host'}",
+        *(f"{count} made by {version(text)}" for text, count in summary["versions"].items()),
+        *points(table),
+        *failures(table),
     ]
-    axes = [name for name in table if name not in NO_AXES and table[name].nunique(dropna=False) > 1]
-    if axes:
-        points = table.groupby(axes, dropna=False, sort=False)
-        rates = points.agg(
-            runs=("seed", "size"), success=("success", "mean"), steps=("steps", "median")
-        ).reset_index()
-        lines += ["", rates.tail(POINTS).to_string(index=False)]
-        if len(rates) > POINTS:
-            lines += [f"(the last {POINTS} of {len(rates)} points)"]
-    return "\n".join(lines + failures(table))
+    if summary["damaged"]:
+        lines += ["", "Damaged runs do not fit their checksums; a sweep does them again."]
+    return "\n".join(lines)
+
+
+def version(text: str) -> str:
+    """What made a run, in words."""
+    try:
+        names = json.loads(text)
+        return f"elegans {names['elegans']}" + (
+            f", code {names['code']}" if "code" in names else ""
+        )
+    except (ValueError, TypeError, KeyError):
+        return f"an unknown version, {text!r}"
+
+
+def points(table: "pd.DataFrame") -> list[str]:
+    """Runs, steps and, if there was a stop rule, successes at each point of a sweep."""
+    axes = [
+        name for name in table if name not in NOT_AXES and table[name].nunique(dropna=False) > 1
+    ]
+    if not axes:
+        return []
+    columns = {
+        "runs": ("seed", "size"),
+        "success": ("success", "mean"),
+        "steps": ("steps", "median"),
+    }
+    if table["success"].isna().all():
+        del columns["success"]
+    sound = table[table["status"] != "damaged"]
+    rates = sound.groupby(axes, dropna=False, sort=False).agg(**columns).reset_index()
+    lines = ["", rates.tail(MAX_POINTS).to_string(index=False)]
+    if len(rates) > MAX_POINTS:
+        lines.append(f"(the last {MAX_POINTS} of {len(rates)} points)")
+    return lines
 
 
 def failures(table: "pd.DataFrame") -> list[str]:

@@ -17,6 +17,7 @@ from elegans.constructions.one_sparse import lift as lift
 from elegans.constructions.one_sparse import lifted_parity as lifted_parity
 from elegans.constructions.one_sparse import network as network
 from elegans.constructions.parity import parity_mlp as parity_mlp
+from elegans.constructions.parity import sensitive_parity as sensitive_parity
 from elegans.constructions.selection import selection_head as selection_head
 from elegans.constructions.selection import selection_heads as selection_heads
 from elegans.constructions.transformers import junta_transformer as junta_transformer

@@ -17,6 +17,7 @@ import importlib
 import json
 import math
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -45,16 +46,14 @@ def write(result: Result, directory: Path) -> Path:
 def save(result: Result, directory: Path) -> None:
     """Writes the data; what was drawn from other data before is removed."""
     texts = {name: columns.to_csv(table) for name, table in result.tables.items()}
-    for name in texts:
-        if not name or set(name) & set('/\\:*?"<>|') or name.startswith("."):
-            raise ValueError(f"Table {name!r}: a table's name is the name of a file.")
+    paths = {name: _table(directory, name) for name in texts}
     directory.mkdir(parents=True, exist_ok=True)
     (directory / RESULT).unlink(missing_ok=True)
     (directory / "tables").mkdir(exist_ok=True)
     for old in [*directory.glob("tables/*.csv"), *drawn(directory)]:
         old.unlink()
     for name, text in texts.items():
-        _replace(_table(directory, name), text)
+        _replace(paths[name], text)
     held = {
         name: {
             "rows": len(table),
@@ -88,7 +87,9 @@ def read(directory: Path) -> Result:
             Claim(**claim | {"interval": _triple(claim["interval"])}) for claim in content["claims"]
         ]
         return Result(**content)
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except BundleError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BundleError(f"{path} is damaged: {error!r}.") from error
 
 
@@ -111,9 +112,8 @@ def draw(directory: Path) -> list[Path]:
 
 def drawn(directory: Path) -> list[Path]:
     """The figures and the page of a bundle, as far as they are there."""
-    return sorted(
-        [*directory.glob("figure*.png"), *directory.glob("figure*.svg"), *directory.glob(PAGE)]
-    )
+    pattern = re.compile(r"figure(-\d+)?\.(png|svg)|page\.html")
+    return [path for path in directory.iterdir() if pattern.fullmatch(path.name)]
 
 
 def function(target: str) -> Callable[..., Any]:
@@ -173,6 +173,9 @@ def _triple(interval: list[float] | None) -> tuple[float, float, float] | None:
 
 
 def _table(directory: Path, name: str) -> Path:
+    """Where a table is; a name that would lead elsewhere, or is no file name, is refused."""
+    if not name or set(name) & set('/\\:*?"<>|') or name.startswith("."):
+        raise BundleError(f"Table {name!r}: a table's name is the name of a file.")
     return directory / "tables" / f"{name}.csv"
 
 

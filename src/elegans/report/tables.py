@@ -50,8 +50,7 @@ def flat(name: str, table: pd.DataFrame) -> pd.DataFrame:
     columns = [str(column) for column in rows.columns]
     if len(set(columns)) != len(columns):
         raise ValueError(f"Table {name!r}: two columns have the same name; they are {columns}.")
-    rows.columns = pd.Index(columns, dtype=object)
-    rows.columns.name = None
+    rows.columns = pd.Index(columns)
     return rows.assign(**{column: _typed(name, rows[column]) for column in columns})
 
 
@@ -66,8 +65,9 @@ def to_csv(table: pd.DataFrame) -> str:
     text = io.StringIO()
     # A lone carriage return ends a row for readers, and is quoted only if everything is.
     has_return = any("\r" in cell for column in cells for cell in column)
-    quoting = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
-    writer = csv.writer(text, lineterminator="\n", quoting=quoting)
+    writer = csv.writer(
+        text, lineterminator="\n", quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    )
     writer.writerow(table.columns)
     writer.writerows(zip(*cells, strict=True))
     return text.getvalue()

@@ -154,10 +154,10 @@ def success_threshold(
     np.add.at(runs, (codes, columns), 1.0)
     np.add.at(wins, (codes, columns), success.astype(np.float64))
     rows = np.concatenate([np.arange(shape[0])[None], cluster_draws(shape[0], resamples, seed)])
-    found = logistic_thresholds(
+    thresholds = logistic_thresholds(
         np.log(sizes), wins[rows].sum(axis=1), runs[rows].sum(axis=1), target
     )
-    return percentile(float(found[0]), found[1:], level)
+    return percentile(float(thresholds[0]), thresholds[1:], level)
 
 
 def logistic_thresholds(
@@ -184,7 +184,7 @@ def logistic_thresholds(
     logit = math.log(target / (1 - target))
     crossing = np.divide(logit - a, b, out=np.full(len(a), np.nan), where=b > 0)
     with np.errstate(over="ignore"):  # far beyond what was tried: infinite
-        found = np.exp(crossing * scale + x.mean())
+        threshold = np.exp(crossing * scale + x.mean())
     total = wins.sum(axis=1)
-    found = np.where(total == 0, np.inf, found)
-    return np.where(total == runs.sum(axis=1), 0.0, found)
+    threshold = np.where(total == 0, np.inf, threshold)
+    return np.where(total == runs.sum(axis=1), 0.0, threshold)

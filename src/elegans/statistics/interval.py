@@ -75,7 +75,7 @@ def bernstein_mean(
 
     References: Maurer and Pontil (2009), Empirical Bernstein bounds, theorem 4.
     """
-    checks.number("bernstein_mean", "level", level, low=0.0, high=1.0, what="is a probability")
+    check_level("bernstein_mean", level)
     m = values.size
     checks.whole("bernstein_mean", "samples", m, low=2, what="counts the values")
     log = math.log(4 / (1 - level))
@@ -88,6 +88,8 @@ def hoeffding_radius(samples: int, width: float, failure: float, means: int = 1)
 
     Values lie in an interval of the given `width`: $w \sqrt{\log(2M/\delta) / (2m)}$.
     """
+    checks.whole("hoeffding_radius", "samples", samples, low=1, what="counts the values")
+    checks.number("hoeffding_radius", "failure", failure, low=1e-300, high=1.0, what="is a chance")
     return width * math.sqrt(math.log(2 * means / failure) / (2 * samples))
 
 
@@ -106,5 +108,11 @@ def around(values: Float[np.ndarray, " samples"], radius: float) -> Interval:
 
 def normal_quantile(owner: str, level: float) -> float:
     """The standard errors on either side of a normal mean that hold it with probability `level`."""
-    checks.number(owner, "level", level, low=0.0, high=1.0, what="is a probability")
+    check_level(owner, level)
     return float(special.ndtri((1 + level) / 2))
+
+
+def check_level(owner: str, level: float) -> None:
+    """Refuses a confidence level that is not strictly between 0 and 1, such as 95."""
+    if not 0 < level < 1:
+        raise ValueError(f"{owner}: level lies strictly between 0 and 1; got {level!r}.")

@@ -19,7 +19,7 @@ from jaxtyping import Bool, Float, Int, Num
 from scipy import special
 
 from elegans import checks
-from elegans.statistics.interval import Interval
+from elegans.statistics.interval import Interval, check_level
 
 Statistic = Callable[..., float | np.floating]
 RESAMPLES = 2000
@@ -80,7 +80,9 @@ def bootstrap_clustered(
 ) -> Interval:
     """A statistic of a table, with the percentile interval of resampling whole clusters of rows.
 
-    With one cluster nothing is known of how clusters differ, and the limits are infinite.
+    With one cluster nothing is known of how clusters differ, and the limits are infinite. Where all
+    runs agree, say all of 10 seeds succeed, resamples agree too and the interval has no width: for
+    such rates count seeds, not runs, and use `wilson`.
 
     Args:
         table: One row per run.
@@ -203,7 +205,7 @@ def cluster_draws(clusters: int, resamples: int, seed: int) -> Int[np.ndarray, "
 
 def percentile(value: float, draws: Float[np.ndarray, " draws"], level: float) -> Interval:
     """The quantiles of `draws` on either side, around `value`; NaN counts against both."""
-    checks.number("bootstrap", "level", level, low=0.0, high=1.0, what="is a probability")
+    check_level("bootstrap", level)
     low = np.where(np.isnan(draws), -np.inf, draws)
     high = np.where(np.isnan(draws), np.inf, draws)
     # Between a finite and an infinite draw there is nothing to interpolate.

@@ -52,7 +52,7 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
             raise ValueError(f"The blob decompresses to more than {MAX_BYTES:,} bytes.")
         if not inflater.eof:
             raise ValueError("The blob is cut short.")
-        end = body.index(b"\n") + 1
+        end = body.find(b"\n") + 1
         columns = {}
         for name, dtype, shape, has_missing in json.loads(body[:end]):
             columns[name], end = _read(body, end, np.dtype(dtype), tuple(shape))
@@ -60,26 +60,27 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
                 missing, end = _read(body, end, np.dtype(bool), tuple(shape))
                 columns[name] = columns[name].astype(object)
                 columns[name][missing] = None
-    except (zlib.error, TypeError, IndexError, RecursionError) as error:
+    except (zlib.error, json.JSONDecodeError, UnicodeError, TypeError, RecursionError) as error:
         raise ValueError(f"The blob is not one of columns: {error}.") from error
     return columns
 
 
 class Lazy(Mapping[Any, Any]):
-    """Columns by kind, each kind read when it is first asked for."""
+    """Columns by kind, each kind read when it is first asked for.
+
+    Args:
+        kinds: Says which kinds there are.
+        read: The columns of a kind; a `KeyError` if there are none.
+    """
 
     def __init__(
-        self,
-        kinds: Callable[[], Collection[str]],
-        read: Callable[[str], dict[str, np.ndarray]],
+        self, kinds: Callable[[], Collection[str]], read: Callable[[str], dict[str, np.ndarray]]
     ) -> None:
         self._kinds, self._read = kinds, read
         self._columns: dict[str, dict[str, np.ndarray]] = {}
 
     def __getitem__(self, kind: str) -> dict[str, np.ndarray]:
         if kind not in self._columns:
-            if kind not in self._kinds():
-                raise KeyError(kind)
             self._columns[kind] = self._read(kind)
         return self._columns[kind]
 

@@ -134,9 +134,9 @@ class File:
         return [id_ for (id_,) in rows]
 
     def kinds(self, run: int, total: int) -> dict[str, int]:
-        """The kinds of arrays of a run, with their checksums, of which `total` is the sum."""
+        """The kinds of arrays of a run, with their checksums; `total` is what they add up to."""
         rows = self.rows("SELECT kind, checksum FROM arrays WHERE run = ? ORDER BY id", run)
-        if _sum(value for _, value in rows) != total:
+        if sum_of(rows) != total:
             raise StoreError(f"{self.path}: arrays of run {run} are missing. {rescue(self.path)}")
         return {str(kind, errors="replace"): value for kind, value in rows}
 
@@ -185,9 +185,7 @@ class File:
             "INSERT INTO arrays (run, kind, checksum, data) VALUES (?, ?, ?, ?)",
             [(run, kind, digest(run, kind, data), data) for kind, data in blobs.items()],
         )
-        total = _sum(
-            value for (value,) in self.rows("SELECT checksum FROM arrays WHERE run = ?", run)
-        )
+        total = sum_of(self.rows("SELECT kind, checksum FROM arrays WHERE run = ?", run))
         self.connection.execute("UPDATE runs SET arrays = ? WHERE id = ?", (total, run))
         (block,) = self.blocks([run])
         update = "UPDATE runs SET checksum = ? WHERE id = ?"
@@ -223,7 +221,6 @@ def select_runs(connection: sqlite3.Connection) -> str:
     return f"SELECT {', '.join(columns)} FROM runs NOT INDEXED"
 
 
-def _sum(checksums: Iterable[Any]) -> int:
-    """The exclusive or of checksums; of damaged ones that are no numbers, one that fits nothing."""
-    values = list(checksums)
-    return reduce(xor, values, 0) if all(isinstance(value, int) for value in values) else -1
+def sum_of(arrays: Iterable[tuple[Any, Any]]) -> int:
+    """One checksum for the kinds and checksums of all arrays of a run, in any order."""
+    return reduce(xor, (digest(kind, total) for kind, total in arrays), 0)

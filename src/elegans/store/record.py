@@ -12,12 +12,7 @@ in the database, which would otherwise make it a missing value.
 
 import base64
 import dataclasses
-import importlib.metadata
-import json
-import platform
-import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -27,14 +22,12 @@ import numpy as np
 from elegans.runs import KINDS, METRICS, Run
 from elegans.store.arrays import pack, unpack
 
-LIBRARIES = ("jax", "jaxlib", "numpy", "optax")
-INTEGERS = ("id", "experiment", "seed", "arrays")
+INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
 REALS = (*METRICS, "finished")
 TEXTS = ("status", "traceback", "host", "versions")
 VALUES = ("seed", *REALS, *TEXTS)  # what is the run's own
-COLUMNS = (*INTEGERS, *REALS, *TEXTS, "checksum")
+COLUMNS = (*INTEGERS, *REALS, *TEXTS)
 Row = tuple[Any, ...]  # the values of COLUMNS, text as bytes
-EMPTY: list[Row] = [()] * len(COLUMNS)
 TO_PYTHON: dict[str, Callable[[Any], Any]] = {
     "seed": int,
     **{name: {"bool": bool, "int": int}.get(kind, float) for name, kind in KINDS.items()},
@@ -62,21 +55,7 @@ def from_message(plain: dict[str, Any], source: Any) -> Run:
     return Run(**{**plain, "source": source, "arrays": arrays})
 
 
-def here_and_now() -> dict[str, Any]:
-    """Where, when and with what a run is being recorded."""
-    return {"host": platform.node(), "versions": versions(), "finished": time.time()}
-
-
-@cache
-def versions() -> str:
-    """The versions that a result may depend on, as JSON."""
-    from elegans import __version__
-
-    libraries = {name: importlib.metadata.version(name) for name in LIBRARIES}
-    return json.dumps({"elegans": __version__, "python": platform.python_version(), **libraries})
-
-
-def digest(*parts: str | int | bytes) -> int:
+def digest(*parts: object) -> int:
     """A checksum of texts, numbers and bytes, in this order, as SQLite's signed integer."""
     total = blake2b(digest_size=8)
     for part in parts:
@@ -89,7 +68,7 @@ def digest(*parts: str | int | bytes) -> int:
 def to_values(run: Run) -> dict[str, Any]:
     """The columns of a run that are its own, as SQLite takes them."""
     values = {name: _plain(getattr(run, name)) for name in VALUES}
-    if run.traceback is not None:  # may quote text that is no Unicode
+    if run.traceback is not None:  # may quote text that is not Unicode
         values["traceback"] = run.traceback.encode(errors="replace").decode()
     return {name: "nan" if value != value else value for name, value in values.items()}
 
@@ -125,20 +104,25 @@ def checksum(row: Row) -> int:
 
 def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
     """Rows as columns, the checksum of each row, and whether its values are of the right types."""
-    totals, is_valid = np.zeros(len(rows), np.uint64), np.ones(len(rows), bool)
-    columns = {}
-    for name, values in zip(COLUMNS, zip(*rows, strict=True) if rows else EMPTY, strict=True):
-        reading = _texts(values) if name in TEXTS else _numbers(values, name in REALS)
-        columns[name] = reading.values
-        is_valid &= reading.is_valid
-        if name != "checksum":
-            terms = _mixed(reading.bits ^ np.uint64(digest(name) % 2**64))
-            totals += np.where(reading.is_missing, np.uint64(0), terms)
-    return columns, totals.view(np.int64), is_valid
+    values = list(zip(*rows, strict=True)) or [()] * len(COLUMNS)
+    first, last = len(INTEGERS), len(INTEGERS) + len(REALS)
+    readings = (
+        _numbers(values[:first], np.int64),
+        _numbers(values[first:last], np.float64),
+        _texts(values[last:]),
+    )
+    columns = dict(zip(COLUMNS, (row for each in readings for row in each.values), strict=True))
+    bits, is_missing, is_valid = (
+        np.concatenate([reading[i] for reading in readings]) for i in (1, 2, 3)
+    )
+    is_missing[COLUMNS.index("checksum")] = True  # it does not enter itself
+    terms = np.where(is_missing, np.uint64(0), _mixed(bits ^ _salts()[:, None]))
+    totals = terms.sum(axis=0, dtype=np.uint64).view(np.int64)
+    return columns, totals, np.all(is_valid, axis=0)
 
 
 class _Reading(NamedTuple):
-    """A column: its values, 64 bits of each, and which are missing, and as they may be."""
+    """Columns: their values, 64 bits of each, and which are missing, and as they may be."""
 
     values: np.ndarray
     bits: np.ndarray
@@ -146,23 +130,24 @@ class _Reading(NamedTuple):
     is_valid: np.ndarray
 
 
-def _numbers(values: Sequence[Any], is_real: bool) -> _Reading:
-    dtype: Any = np.float64 if is_real else np.int64
-    is_valid = np.ones(len(values), bool)
+def _numbers(columns: Sequence[Row], dtype: Any) -> _Reading:
     try:
-        data = np.array(values, dtype)
+        data = np.array(columns, dtype)
+        is_valid = np.ones(data.shape, bool)
     except (TypeError, ValueError, OverflowError):  # a damaged row has something else there
-        is_valid = np.array([_is_number(value, dtype) for value in values], bool)
-        data = np.array([v if ok else 0 for v, ok in zip(values, is_valid, strict=True)], dtype)
-    is_missing = is_nan = np.isnan(data)
+        is_valid = np.array([[_is_number(v, dtype) for v in column] for column in columns], bool)
+        pairs = [zip(*pair, strict=True) for pair in zip(columns, is_valid, strict=True)]
+        data = np.array([[v if ok else 0 for v, ok in pair] for pair in pairs], dtype)
+    is_missing, is_nan = np.zeros(data.shape, bool), np.isnan(data)
     if is_nan.any():
-        is_missing = np.array([value is None for value in values], bool)
         data[is_nan] = np.nan  # one of its many bit patterns
+        for i in np.flatnonzero(is_nan.any(axis=1)).tolist():
+            is_missing[i] = [value is None for value in columns[i]]
     data = data + dtype(0)  # a negative zero, which the database does not know, becomes zero
     return _Reading(data, data.view(np.uint64), is_missing, is_valid)
 
 
-def _is_number(value: Any, dtype: type) -> bool:
+def _is_number(value: Any, dtype: Any) -> bool:
     try:
         np.array(value, dtype)
     except (TypeError, ValueError, OverflowError):
@@ -170,18 +155,23 @@ def _is_number(value: Any, dtype: type) -> bool:
     return True
 
 
-def _texts(values: Sequence[Any]) -> _Reading:
-    texts, codes = {}, {}  # of the few that are different
-    for value in set(values):
-        with suppress(AttributeError, UnicodeDecodeError):
-            texts[value] = None if value is None else value.decode()
-            codes[value] = digest(value or b"")
-    data = np.empty(len(values), object)
-    data[:] = [texts.get(value) for value in values]
-    bits = np.fromiter((codes.get(value, 0) for value in values), np.int64, len(values))
-    is_valid = np.array([value in texts for value in values], bool)
-    is_missing = np.array([value is None for value in values], bool)
-    return _Reading(data, bits.view(np.uint64), is_missing, is_valid)
+def _texts(columns: Sequence[Row]) -> _Reading:
+    places: dict[Any, int] = {}  # most values are the same in all rows, so few are looked at
+    for value in set().union(*columns):
+        places[value] = len(places)
+    parts = np.array([_text(value) for value in places], object).reshape(len(places), 4)
+    index = np.array([[*map(places.__getitem__, column)] for column in columns], np.intp)
+    types = (object, np.uint64, bool, bool)
+    return _Reading(*(parts[:, i].astype(types[i])[index] for i in range(4)))
+
+
+def _text(value: Any) -> tuple[str | None, int, bool, bool]:
+    """A text, 64 bits of it, whether it is missing, and whether it may stand there."""
+    try:
+        text = None if value is None else value.decode()
+    except (AttributeError, UnicodeDecodeError):
+        return None, 0, False, False
+    return text, digest(value or b"") % 2**64, value is None, True
 
 
 def _mixed(bits: np.ndarray) -> np.ndarray:
@@ -192,6 +182,11 @@ def _mixed(bits: np.ndarray) -> np.ndarray:
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+@cache
+def _salts() -> np.ndarray:
+    return np.array([digest(name) for name in COLUMNS], np.int64).view(np.uint64)
 
 
 def _plain(value: Any) -> Any:

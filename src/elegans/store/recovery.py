@@ -11,16 +11,14 @@ import sqlite3
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import reduce
-from operator import xor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from elegans.runs import Run
 from elegans.store.arrays import MAX_BYTES
-from elegans.store.file import ROWS_PER_BLOCK, select_runs
+from elegans.store.file import ROWS_PER_BLOCK, select_runs, sum_of
 from elegans.store.record import Row, decode, digest, from_row
-from elegans.store.schema import StoreError
+from elegans.store.schema import DAMAGE, StoreError
 from elegans.store.store import ARRAYS, Store
 
 MAX_ROWS_PER_PAGE = 100  # a row takes 40 bytes or more of a page's 4096
@@ -82,7 +80,7 @@ def _sound(source: sqlite3.Connection) -> list[Row | None]:
     """The runs that can be read, None in place of one that does not fit its checksum."""
     try:
         query = f"{select_runs(source)} WHERE id = ?"
-    except sqlite3.Error:
+    except DAMAGE:
         return []
     rows = list(_rows(source, "runs", query))
     runs: list[Row | None] = []
@@ -103,7 +101,7 @@ def _whole(
             arrays[run].append((id_, kind.decode(), total))
     for row in runs:
         stored = arrays[row[0]]
-        total = reduce(xor, (total for _, _, total in stored), 0)
+        total = sum_of((kind, total) for _, kind, total in stored)
         if total == row[ARRAYS] and row[1] in experiments:
             name, text = experiments[row[1]]
             blobs = {kind: _row(source, BLOBS, id_)[4] for id_, kind, _ in stored}
@@ -127,5 +125,5 @@ def _row(source: sqlite3.Connection, query: str, *values: Any) -> Any:
     """One row of an answer, or None if it is not there or not readable."""
     try:
         return source.execute(query, values).fetchone()
-    except (sqlite3.Error, MemoryError):
+    except DAMAGE:
         return None

@@ -28,6 +28,9 @@ APPLICATION = 0x656C6567  # "eleg"
 SCHEMA = 2
 HEADER = b"SQLite format 3\x00"
 MEMORY = ":memory:"
+# What SQLite raises on a damaged file: a damaged length may ask for all the memory, and a message
+# may quote text that is not Unicode.
+DAMAGE = (sqlite3.Error, MemoryError, UnicodeDecodeError)
 PATIENCE = 60.0  # seconds that a writer waits for another one
 
 TYPES = {"bool": "INTEGER", "int": "INTEGER", "float": "REAL"}
@@ -207,7 +210,7 @@ def explained(path: Path) -> Iterator[None]:
     """Turns SQLite's errors within the block into errors that say what to do."""
     try:
         yield
-    except (sqlite3.Error, MemoryError) as error:  # damaged lengths can ask for all the memory
+    except DAMAGE as error:
         text = str(error)
         if "full" in text or "disk I/O" in text:
             advice = "The disk is full or failing. Finished runs are safe: make room and run again."
@@ -232,7 +235,7 @@ def is_frozen(path: Path) -> bool:
 
 
 def refuse_damaged(path: Path) -> None:
-    """Refuses a file that is no whole number of pages; SQLite would fill the last with zeros.
+    """Refuses a file that is not a whole number of pages; SQLite would fill the last with zeros.
 
     A log beside it means that a process died while copying pages in, which SQLite makes good.
     """

@@ -16,7 +16,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -24,18 +23,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from elegans.runs import METRICS, Key, Run
-from elegans.store.arrays import Lazy, pack, same, unpack
+from elegans.runs import Key, Run
+from elegans.store.arrays import Lazy, unpack
 from elegans.store.file import File
-from elegans.store.record import COLUMNS, Row, from_row, to_values
+from elegans.store.kinds import PROBE, packed, probe_kind, refuse_difference
+from elegans.store.record import COLUMNS, Row, from_row
 from elegans.store.schema import MEMORY, StoreError
 
 Path_ = str | os.PathLike[str]
 NO_PROBES: Mapping[str, str] = MappingProxyType({})
 KEYS_WORTH_A_SCAN = 1_000  # more are looked for in one pass over all runs
-PROBE = "probes."  # before the name of a probe, in a kind of arrays
 ARRAYS, STATUS = COLUMNS.index("arrays"), COLUMNS.index("status")
-MUST_AGREE = ("status", *(name for name in METRICS if name != "seconds"))
 
 
 class Store:
@@ -101,6 +99,7 @@ class Store:
     def merge(self, other: "Store | Path_") -> int:
         """Takes over what this store lacks of another one; returns the number of runs."""
         source = other if isinstance(other, Store) else Store(other, readonly=True)
+        source._refuse_absent()
         self.register(source.experiments())
         return self.take(source._whole())
 
@@ -171,9 +170,8 @@ class Store:
         """
         from elegans.store import table
 
-        with self._file.reading() as is_there:
-            if not is_there:
-                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
+        self._refuse_absent()
+        with self._file.reading():
             blocks = [block.columns for block in self._file.blocks()]
             experiments = self._file.experiments()
         return table.selected(table.joined(blocks, experiments), where)
@@ -191,6 +189,11 @@ class Store:
         from elegans.store import table
 
         table.export(self.table(), Path(path))
+
+    def _refuse_absent(self) -> None:
+        with self._file.reading() as is_there:
+            if not is_there:
+                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
 
     def _rows(self, keys: Collection[Key] | None = None) -> Iterator[tuple[Key, Row, bool]]:
         """Runs by key, all or some: their rows, and whether these fit their checksums."""
@@ -210,11 +213,9 @@ class Store:
 
     def _has(self, row: Row, kinds: set[str]) -> bool:
         """Whether a sound run has arrays of these kinds, and they and its curves are sound."""
-        if row[STATUS] == b"failed":
-            return True
         try:
             stored = self._file.kinds(row[0], row[ARRAYS])
-            if "table" in stored:  # a computation has nothing else
+            if row[STATUS] == b"failed" or "table" in stored:  # a computation has nothing else
                 kinds = set()
             self._file.blobs(row[0], row[ARRAYS], kinds | ({"history", "table"} & stored.keys()))
         except StoreError:
@@ -287,10 +288,10 @@ class Store:
                 file.delete([id_])
                 break
             refuse_difference(self.path, old, run)
-            more = {kind: data for kind, data in blobs.items() if kind not in stored}
-            if more:
-                file.attach(id_, more)
-            return bool(more)
+            additions = {kind: data for kind, data in blobs.items() if kind not in stored}
+            if additions:
+                file.attach(id_, additions)
+            return bool(additions)
         file.attach(file.insert(place[0], run), blobs)
         return True
 
@@ -310,47 +311,6 @@ class Store:
             rows = [row for _, row, is_sound in self._rows() if is_sound]
             runs = [(row[0], from_row(row, source="", hash="")) for row in rows]
             return self._file.delete([number for number, run in runs if is_unwanted(run)])
-
-
-def probe_kind(name: str, settings: str) -> str:
-    """The kind under which the arrays of a probe with these settings are stored."""
-    return f"{PROBE}{name}.{sha256(settings.encode()).hexdigest()}"
-
-
-def packed(run: Run, probes: Mapping[str, str], keep: Collection[str]) -> dict[str, bytes]:
-    """What is stored of a run's arrays, by kind."""
-    kinds = ["history", "table", *({"params"} & set(keep))]
-    blobs = {kind: pack(run.arrays[kind]) for kind in kinds if kind in run.arrays}
-    if run.status == "failed" or "table" in blobs:
-        return blobs
-    if "params" in keep and "params" not in blobs:
-        raise ValueError(f"{run} has no weights to keep.")
-    columns = dict(run.arrays.get("probes", {}))
-    steps = {name: columns.pop(name) for name in ("step",) if name in columns}
-    parts: dict[str, dict[str, np.ndarray]] = {name: dict(steps) for name in probes}
-    for column, values in columns.items():
-        owners = [name for name in probes if f"{column}.".startswith(f"{name}.")]
-        if not owners:
-            raise ValueError(f"{run}: no probe is named for the column {column!r}.")
-        parts[max(owners, key=len)][column] = values
-    return blobs | {probe_kind(name, probes[name]): pack(parts[name]) for name in probes}
-
-
-def refuse_difference(path: Path, old: Run, new: Run) -> None:
-    """Refuses a second record of a run that says something else than the first."""
-    one, two = to_values(old), to_values(new)
-    texts = [
-        f"{name} is {two[name]}, was {one[name]}" for name in MUST_AGREE if one[name] != two[name]
-    ]
-    for kind in ("history", "table"):
-        if not same(old.arrays.get(kind, {}), new.arrays.get(kind, {})):
-            texts.append(f"{kind} has other numbers")
-    if texts:
-        raise StoreError(
-            f"{path}: experiment {new.hash} with seed {new.seed} differs from its stored record: "
-            f"{'; '.join(texts)}. Stored by {old.host}, {old.versions}; now {new.host}, "
-            f"{new.versions}. Results of other versions or processors belong in another store."
-        )
 
 
 def code_of(versions: str) -> object:

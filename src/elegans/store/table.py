@@ -58,7 +58,7 @@ def fields(experiments: Sequence[tuple[str, str]]) -> pd.DataFrame:
     """
     columns: dict[str, list[Any]] = {"experiment": [name for name, _ in experiments]}
     for i, (_, text) in enumerate(experiments):
-        for name, value in flattened(_parsed(text)).items():
+        for name, value in _parsed(text).items():
             if name not in columns:
                 columns[name] = [None] * len(experiments)
             columns[name][i] = value
@@ -66,13 +66,14 @@ def fields(experiments: Sequence[tuple[str, str]]) -> pd.DataFrame:
 
 
 def _parsed(text: str) -> dict[str, Any]:
+    """The fields of an experiment, by dotted name."""
     try:
         plain = json.loads(text)
+        if not isinstance(plain, dict):
+            raise ValueError(f"it is {text[:50]!r}")
+        return flattened(plain)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"An experiment is not valid JSON: {error}.") from error
-    if not isinstance(plain, dict):
-        raise StoreError(f"An experiment is a JSON object; got {text[:50]!r}.")
-    return plain
+        raise StoreError(f"An experiment is not a JSON object: {error}.") from error
 
 
 def flattened(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -40,7 +40,7 @@ def entries(room: Path = ROOM, package: str = "elegans.studies") -> list[Entry]:
     for path in sorted(room.glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
         if "\nSTUDY = Study(" not in text or "studies.unported import" in text:
-            continue
+            continue  # not a study, or one that is not declared as stages yet
         entry = read(text, str(path), f"{package}.{path.parent.name}.{path.stem}")
         if entry.name in found:
             raise ValueError(f"{path}: the study {entry.name!r} is in {found[entry.name].module}.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from elegans.experiments.plain import nearest
+from elegans.checks import nearest
 
 
 @dataclass(frozen=True)

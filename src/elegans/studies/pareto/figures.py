@@ -24,7 +24,7 @@ def frontier(tables: Tables) -> Figure:
     picture = look.figure(
         17,
         3.7 * len(groups) + 0.4,
-        "Which networks learn a sparse parity? Wider ones do from fewer examples. "
+        "Which networks learn a sparse parity, and from how many examples? "
         f"({tables.facts['seeds']} runs per cell, T = {tables.facts['steps']:,} steps, "
         "bars: 95% Wilson intervals)",
     )

@@ -125,8 +125,7 @@ def below(tables: Tables, measured: str, bound: str, text: str) -> Claim:
         text=f"{text}, with constant 1",
         source=SOURCE,
         measured=(
-            f"{len(teachers)} teachers; measured / bound {share.min():.2%} to {share.max():.2%}: "
-            "far below it"
+            f"{len(teachers)} teachers; measured / bound {share.min():.2%} to {share.max():.2%}"
         ),
         against="a teacher whose sensitivity is above the bound",
         holds=bool((share <= 1).all()),

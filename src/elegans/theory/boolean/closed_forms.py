@@ -14,17 +14,18 @@ documents give none of these; `gradients` has rectifiers, and gaps of all of the
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 
 from elegans import checks
 
 Real = float | int | Float[Array, ""]
-Vector = TypeVar("Vector", Float[np.ndarray, " _"], Float[Array, " _"])
+Weights = Sequence[float | int] | Num[np.ndarray, " n"] | Float[Array, " n"]
+Gradient = Float[np.ndarray, " gradient"] | Float[Array, " gradient"]
 PERMANENT_MAX = 16  # rows: 2**16 subsets of columns
 
 
@@ -36,7 +37,7 @@ class PolyNetGradient(NamedTuple):
     biases: Float[np.ndarray, " k"]
 
 
-def sinusoid(w: Vector, b: Real, support: Sequence[int]) -> Vector:
+def sinusoid(w: Weights, b: Real, support: Sequence[int]) -> Gradient:
     r"""$\mathbb{E}[\chi_S x_i \cos z]$ for each $i$, then $\mathbb{E}[\chi_S \cos z]$.
 
     That is the gradient of a neuron $\sin z$, $z = \langle w, x \rangle + b$; for $\cos z$ add
@@ -46,49 +47,47 @@ def sinusoid(w: Vector, b: Real, support: Sequence[int]) -> Vector:
     \prod_{j \in T} \sin w_j \prod_{j \notin T} \cos w_j.$$
 
     Args:
-        w: The weights, a NumPy array or, inside compiled programs, a JAX array.
+        w: The weights; a JAX array inside compiled programs, else computed in float64.
         b: The bias.
         support: The relevant bits.
     """
-    inside = relevant_mask("sinusoid", w, support)
-    xp = np if isinstance(w, np.ndarray) else jnp
-    sine, cosine = xp.sin(w), xp.cos(w)
+    weights, inside, xp = prepared("sinusoid", w, support)
+    sine, cosine = xp.sin(weights), xp.cos(weights)
     factors = xp.where(inside, sine, cosine)
     toggled = xp.where(inside, cosine, sine)  # the factor of bit i in the product over T
     k = len(support)
     # cos(b + pi m / 2) by quarter turns: no rounding of pi
     turns = xp.stack([xp.cos(b), -xp.sin(b), -xp.cos(b), xp.sin(b)])
-    weights = xp.where(inside, turns[(k - 1) % 4], turns[(k + 1) % 4])
-    gradient = weights * toggled * products_of_others(factors)
+    turn = xp.where(inside, turns[(k - 1) % 4], turns[(k + 1) % 4])
+    gradient = turn * toggled * products_of_others(factors)
     return xp.concatenate([gradient, (turns[k % 4] * xp.prod(factors))[None]])
 
 
-def parity_sinusoid(w: Vector, b: Real, support: Sequence[int]) -> Vector:
+def parity_sinusoid(w: Weights, b: Real, support: Sequence[int]) -> Gradient:
     r"""The gradient of the neuron $\cos(\frac{\pi}{2}(z - k))$, which is $\chi_S$ at $w = 1_S$.
 
     Its derivative is $\frac{\pi}{2} \cos(\frac{\pi}{2}(z - k + 1))$.
     """
-    relevant_mask("parity_sinusoid", w, support)
+    weights, _, _ = prepared("parity_sinusoid", w, support)
     scale = math.pi / 2
-    return scale * sinusoid(scale * w, scale * (b - len(support) + 1), support)
+    return scale * sinusoid(scale * weights, scale * (b - len(support) + 1), support)
 
 
-def power(w: Vector, b: Real, support: Sequence[int]) -> Vector:
+def power(w: Weights, b: Real, support: Sequence[int]) -> Gradient:
     r"""The gradient of the neuron $z^k$, $k = |S|$: $k! \prod_{j \in S \setminus i} w_j$ in $S$.
 
     It is exactly zero at irrelevant bits and at the bias, because $\sigma'$ has degree $k - 1$, and
     does not depend on $b$.
     """
-    inside = relevant_mask("power", w, support)
-    xp = np if isinstance(w, np.ndarray) else jnp
-    others = products_of_others(xp.where(inside, w, 1.0))
+    weights, inside, xp = prepared("power", w, support)
+    others = products_of_others(xp.where(inside, weights, 1.0))
     gradient = math.factorial(len(support)) * xp.where(inside, others, 0.0)
     return xp.concatenate([gradient, xp.zeros_like(gradient[:1])])
 
 
 def polynomial(
     coefficients: Sequence[float | int],
-    w: Float[np.ndarray, " n"],
+    w: Sequence[float | int] | Num[np.ndarray, " n"],
     b: float | int,
     support: Sequence[int],
 ) -> Float[np.ndarray, " gradient"]:
@@ -104,12 +103,12 @@ def polynomial(
         b: The bias.
         support: The relevant bits.
     """
-    inside = relevant_mask("polynomial", w, support)
+    weights, inside, _ = prepared("polynomial", w, support)
     checks.whole("polynomial", "degree", len(coefficients) - 1, low=1, what="is that of a neuron")
     slope = np.arange(1, len(coefficients)) * np.asarray(coefficients[1:], np.float64)
     m = np.arange(len(slope))
     factorial = np.array([math.factorial(d) for d in m], np.float64)
-    series = np.asarray(w, np.float64)[:, None] ** m / factorial  # of exp(t w_j)
+    series = weights[:, None] ** m / factorial  # of exp(t w_j)
     sinh, cosh = series * (m % 2 == 1), series * (m % 2 == 0)
     factors = np.where(inside[:, None], sinh, cosh)
     toggled = np.where(inside[:, None], cosh, sinh)
@@ -117,13 +116,13 @@ def polynomial(
     for factor in factors[::-1]:
         after.append(cut_product(factor, after[-1]))
     before = np.eye(1, len(m))[0]
-    weights = slope * factorial
+    moments = slope * factorial
     gradient = np.empty(len(w) + 1)
     for i in range(len(w)):
         rest = cut_product(before, after[len(w) - 1 - i])
-        gradient[i] = weights @ cut_product(toggled[i], rest)
+        gradient[i] = moments @ cut_product(toggled[i], rest)
         before = cut_product(before, factors[i])
-    gradient[-1] = weights @ after[-1]
+    gradient[-1] = moments @ after[-1]
     return gradient
 
 
@@ -173,19 +172,19 @@ def permanent(matrix: Float[np.ndarray, "rows columns"]) -> float:
     return float(partial[-1])
 
 
-def relevant_mask(
-    owner: str, w: Float[np.ndarray, " n"] | Float[Array, " n"], support: Sequence[int]
-) -> np.ndarray:
-    """Which of the weights are relevant; refuses supports that do not fit them."""
-    if not isinstance(w, np.ndarray | jax.Array) or w.ndim != 1:
-        raise ValueError(f"{owner}: w is an array of n weights; got {w!r}.")
-    checks.support(f"{owner}(n={len(w)})", len(w), len(support), support)
-    inside = np.zeros(len(w), bool)
+def prepared(owner: str, w: Weights, support: Sequence[int]) -> tuple[Any, np.ndarray, Any]:
+    """The weights as an array, which of them are relevant, and the array's own library."""
+    is_jax = isinstance(w, jax.Array)
+    weights: Any = w if is_jax else np.asarray(w, np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"{owner}: w holds n weights, one per bit; its shape is {weights.shape}.")
+    checks.support(f"{owner}(n={len(weights)})", len(weights), len(support), support)
+    inside = np.zeros(len(weights), bool)
     inside[list(support)] = True
-    return inside
+    return weights, inside, jnp if is_jax else np
 
 
-def products_of_others(factors: Vector) -> Vector:
+def products_of_others(factors: Any) -> Any:
     """The product of all factors but one, for each one; zeros among them do no harm."""
     xp = np if isinstance(factors, np.ndarray) else jnp
     one = xp.ones_like(factors[:1])

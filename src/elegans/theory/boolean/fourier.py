@@ -144,12 +144,12 @@ def influences(
     For fair bits $\frac14 \mathbb{E}(f(x) - f(x^{\oplus i}))^2$.
     """
     squares = coefficients(f, n, params=params, p=p) ** 2
-    found = np.empty(n)
-    for i in range(n):  # folding out a bit a time takes 2**(n + 1) steps in all
+    influence = np.empty(n)
+    for i in range(n):  # folding out one bit at a time takes 2**(n + 1) steps in all
         pairs = squares.reshape(-1, 2)
-        found[i] = pairs[:, 1].sum()
+        influence[i] = pairs[:, 1].sum()
         squares = pairs.sum(axis=1)
-    return found
+    return influence
 
 
 def average_sensitivity(f: Function, n: int, *, params: Any = None, p: float = 0.5) -> float:
@@ -250,10 +250,10 @@ def sparse(
     f: Function, n: int, threshold: float, *, params: Any = None, p: float = 0.5
 ) -> dict[tuple[int, ...], float]:
     """The coefficients of absolute value `threshold` or more, by their sets, largest first."""
-    found = coefficients(f, n, params=params, p=p)
-    masks = np.flatnonzero(np.abs(found) >= threshold)
-    masks = masks[np.argsort(-np.abs(found[masks]), kind="stable")]
-    return {subset_of(int(mask)): float(found[mask]) for mask in masks}
+    spectrum = coefficients(f, n, params=params, p=p)
+    masks = np.flatnonzero(np.abs(spectrum) >= threshold)
+    masks = masks[np.argsort(-np.abs(spectrum[masks]), kind="stable")]
+    return {subset_of(int(mask)): float(spectrum[mask]) for mask in masks}
 
 
 def moments(p: float) -> tuple[float, float]:

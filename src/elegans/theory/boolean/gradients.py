@@ -66,7 +66,7 @@ def population(
         ValueError: If `w` is too long to enumerate and no closed form is known for it.
     """
     if activation == "sin":
-        return sinusoid(w, float(bias), support)[:-1]
+        return np.asarray(sinusoid(w, float(bias), support)[:-1])
     if len(w) <= ENUMERATED_MAX:
         return enumerated(w, support, bias=bias, activation=activation)
     if activation != "relu":
@@ -96,12 +96,12 @@ def enumerated(
         chi = np.concatenate([chi, -chi if i in support else chi])
     z[np.abs(z) <= 1e-12 * (np.abs(w).sum() + abs(bias))] = 0.0  # a tie, up to rounding
     product = chi * derivative(activation)(z)
-    found = np.empty(n)
-    for i in range(n):  # folding out a bit a time takes 2**(n + 1) steps in all
+    gradient = np.empty(n)
+    for i in range(n):  # folding out one bit at a time takes 2**(n + 1) steps in all
         pairs = product.reshape(-1, 2)
-        found[i] = (pairs[:, 0] - pairs[:, 1]).sum()
+        gradient[i] = (pairs[:, 0] - pairs[:, 1]).sum()
         product = pairs.sum(axis=1)
-    return found / 2**n
+    return gradient / 2**n
 
 
 def closed_form(
@@ -130,7 +130,7 @@ def closed_form(
     sign = np.where(w < 0, -1.0, 1.0)
     tie = 1.0 if b > 0 else -1.0
     s = int(ones.sum())
-    found = np.zeros(n)
+    gradient = np.zeros(n)
     relevant = np.zeros(n, bool)
     relevant[list(support)] = True
     cache: dict[tuple[int, int], float] = {}
@@ -142,8 +142,8 @@ def closed_form(
         sizes = int((chosen & ones).sum()), int((chosen & ~ones).sum())
         if sizes not in cache:
             cache[sizes] = threshold_coefficient(s, n - s, *sizes, tie=tie, tied=epsilon == 0)
-        found[i] = cache[sizes] * sign[chosen].prod()
-    return found
+        gradient[i] = cache[sizes] * sign[chosen].prod()
+    return gradient
 
 
 def threshold_coefficient(s: int, rest: int, u: int, v: int, *, tie: float, tied: bool) -> float:

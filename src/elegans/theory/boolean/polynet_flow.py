@@ -16,16 +16,15 @@ References: Barak et al. (2022), Hidden progress, lemma B.8.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Array, Float, Num
 from scipy import integrate, optimize
 
-from elegans import checks
-
-Start = Float[np.ndarray, " k"]
+Start = Sequence[float | int] | Num[np.ndarray, " k"] | Float[Array, " k"]
+Squares = Float[np.ndarray, " k"]
 RELATIVE_ERROR = 1e-13
 TIE = 1e-12  # squares that agree up to this share of the largest are taken as equal
 
@@ -44,7 +43,7 @@ def flow_time(v0: Start, q: float | int) -> float:
         v0: The relevant weights at the start, of positive product.
         q: How much the squares have grown.
     """
-    squares = checked_squares("flow_time", v0)
+    v0, squares = checked("flow_time", v0)
     if np.prod(np.sign(v0)) <= 0:
         raise ValueError(
             f"flow_time: the product of v0 is positive, so that the squares grow; got "
@@ -60,7 +59,8 @@ def crossing_time(v0: Start) -> float:
 
     Infinite if the two smallest weights are equal in size: they tend to zero together.
     """
-    squares = np.sort(checked_squares("crossing_time", v0))
+    v0, squares = checked("crossing_time", v0)
+    squares = np.sort(squares)
     if np.prod(np.sign(v0)) > 0:
         return 0.0
     if len(v0) > 1 and squares[1] - squares[0] <= TIE * squares[-1]:
@@ -70,7 +70,7 @@ def crossing_time(v0: Start) -> float:
 
 def blow_up(v0: Start) -> float:
     """The time at which the relevant weights are infinite; infinite for fewer than three blocks."""
-    squares = checked_squares("blow_up", v0)
+    v0, squares = checked("blow_up", v0)
     if np.prod(np.sign(v0)) > 0:
         return growth_time(squares, math.inf)
     crossing = crossing_time(v0)
@@ -81,7 +81,7 @@ def blow_up(v0: Start) -> float:
 
 def flow(v0: Start, time: float | int) -> Float[np.ndarray, " k"]:
     """The relevant weights at a time before the blow-up, for any start."""
-    squares = checked_squares("flow", v0)
+    v0, squares = checked("flow", v0)
     end = blow_up(v0)
     if not 0 <= time < end:
         raise ValueError(
@@ -109,7 +109,7 @@ def time_bounds(v0: Start, q: float | int) -> TimeBounds:
     G)^{1-k/2})$, logarithms at $k = 2$. With infinite `q` they bound the blow-up; the document
     prints its upper bound $G^{1-k/2}/(k-2)$ once with the wrong sign of the exponent.
     """
-    squares = checked_squares("time_bounds", v0)
+    v0, squares = checked("time_bounds", v0)
     if np.prod(np.sign(v0)) <= 0:
         raise ValueError(f"time_bounds: the product of v0 is positive; got {v0.tolist()}.")
     geometric = math.exp(float(np.log(squares).mean()))
@@ -130,7 +130,7 @@ def equal_time(square: float, k: int, q: float | int) -> float:
     return square ** (1 - k / 2) * shrunk / (k - 2)
 
 
-def growth_time(squares: Start, q: float) -> float:
+def growth_time(squares: Squares, q: float) -> float:
     """The integral of the module's docstring, scale by scale; at most one square is zero."""
     if q == 0:
         return 0.0
@@ -168,7 +168,7 @@ def quadrature(f: Callable[[float], float], low: float, high: float) -> float:
     return float(integrate.quad(f, low, high, epsabs=0.0, epsrel=RELATIVE_ERROR, limit=200)[0])
 
 
-def growth(squares: Start, time: float) -> float:
+def growth(squares: Squares, time: float) -> float:
     """The inverse of `growth_time`: how much the squares have grown at a time."""
     if time == 0:
         return 0.0
@@ -184,7 +184,7 @@ def growth(squares: Start, time: float) -> float:
     return math.exp(optimize.brentq(excess, low, high, xtol=1e-14, rtol=1e-15))
 
 
-def decay(squares: Start, time: float) -> Float[np.ndarray, " k"]:
+def decay(squares: Squares, time: float) -> Float[np.ndarray, " k"]:
     """The squares at a time, if the product is negative and the smallest ones are equal."""
 
     def rate(_: float, loss: np.ndarray) -> np.ndarray:
@@ -194,9 +194,9 @@ def decay(squares: Start, time: float) -> Float[np.ndarray, " k"]:
     return np.maximum(squares - float(path.y[0, -1]), 0.0)
 
 
-def checked_squares(owner: str, v0: Start) -> Float[np.ndarray, " k"]:
-    """The squares of the start; refuses what is not a start."""
-    if v0.ndim != 1 or not len(v0) or not np.isfinite(v0).all():
+def checked(owner: str, v0: Start) -> tuple[Float[np.ndarray, " k"], Squares]:
+    """The start as an array, and its squares; refuses what is not a start."""
+    start = np.asarray(v0, np.float64)
+    if start.ndim != 1 or not len(start) or not np.isfinite(start).all():
         raise ValueError(f"{owner}: v0 has a finite relevant weight for each block; got {v0!r}.")
-    checks.whole(owner, "k", len(v0), low=1, what="counts the blocks")
-    return np.asarray(v0, np.float64) ** 2
+    return start, start**2

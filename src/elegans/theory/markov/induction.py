@@ -27,6 +27,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from elegans import checks
+
 DIAGONAL = (math.log(256) - 5) / 12  # B of the lemma, equation E.24
 OFF_DIAGONAL = (7 - 10 * math.log(2)) / 6  # A of the lemma, equation E.25
 CHUNK = 4096  # nodes at once, so that memory is bounded by the length
@@ -132,17 +134,49 @@ def diagonal_bias(length: int) -> float:
 
 
 def curriculum(
-    length: int, epsilon: float, rates: tuple[float, float], start: Weights
-) -> tuple[Weights, Weights]:
-    r"""The two steps of Proposition 8.5 / E.3.
+    length: int,
+    epsilon: float,
+    rates: tuple[float, float],
+    start: Weights,
+    hard_steps: int = 1,
+) -> tuple[Weights, ...]:
+    r"""The steps of Proposition 8.5 / E.3: one on uniform chains, then `hard_steps` on hard ones.
 
-    The first step is on uniform chains; the second on chains with
-    $a = b \in [\frac12 - \varepsilon, \frac12 + \varepsilon]$, with weight decay 1, so that only
-    its gradient remains.
+    Hard chains have $a = b \in [\frac12 - \varepsilon, \frac12 + \varepsilon]$, and their steps
+    weight decay 1, so that only the gradient remains. The proposition has one of them and says that
+    the model then computes bigrams up to higher orders of $\varepsilon$. It does not: what its
+    proof drops in each coordinate of $v$ adds up (`contamination_limit`), to unigrams of the same
+    order $\varepsilon^4$. More hard steps are power iteration on $G$, of rank two, whose leading
+    pair is $W = I - \frac12 11^\top$, $v = e_2$, and three of them leave a few percent.
     """
-    easy = stepped(start, gradient_tensor(length, uniform_chains(length)), rates[0])
+    checks.whole("curriculum", "hard_steps", hard_steps, low=1, what="counts steps on hard chains")
+    path = [stepped(start, gradient_tensor(length, uniform_chains(length)), rates[0])]
     hard = gradient_tensor(length, symmetric_chains(length, epsilon))
-    return easy, stepped(easy, hard, rates[1], decay=1.0)
+    for _ in range(hard_steps):
+        path.append(stepped(path[-1], hard, rates[1], decay=1.0))
+    return tuple(path)
+
+
+def contamination(weights: Weights) -> float:
+    r"""$\sum_{j \ne 2} |v_j| / v_2$: how much of the attention is not on the previous token."""
+    position = weights.position
+    return float(np.abs(np.delete(position, 1)).sum() / position[1])
+
+
+def contamination_limit(ratio: float) -> float:
+    r"""What `contamination` tends to after one hard step, for long sequences and small epsilon.
+
+    To second order in $\varepsilon$, with $N = t - j + 1$ and $\sigma = \pm 1$ for the two states,
+    $G_{jml} = \frac{\varepsilon^2}{12} (2(N - 1) + [j = 2]\, \sigma_m \sigma_l N(N + 1))$: beside
+    the bigrams at $j = 2$, a term of order $t$ at each of $t$ positions. For $W$ with `ratio`
+    $\rho/c'$ of its diagonal to the rest, the sum of those over $v_2$ is
+    $\frac{\rho + c'}{\rho - c'}$, which is 1.67 at $B/A = 3.98$.
+    """
+    if not ratio > 1:
+        raise ValueError(
+            f"contamination_limit: the diagonal is the larger, above 1; got {ratio!r}."
+        )
+    return (ratio + 1) / (ratio - 1)
 
 
 def margin_needed(length: int, start: float) -> float:

@@ -93,15 +93,15 @@ def multi_resource_bound(
         luck that the others can buy (at most 1).
     """
     check_support("multi_resource_bound", n, k)
-    given = {"width": width, "steps": steps, "samples": samples, "luck": luck}
-    missing = [name for name, value in given.items() if value is None]
+    resources = {"width": width, "steps": steps, "samples": samples, "luck": luck}
+    missing = [name for name, value in resources.items() if value is None]
     if len(missing) != 1:
         raise ValueError(
             f"multi_resource_bound(n={n}, k={k}): give three of width, steps, samples, luck and "
             f"leave out the one to solve for; left out: {', '.join(missing) or 'none'}."
         )
     logs = 0.0  # of r T m / delta: sums of logarithms do not overflow
-    for name, value in given.items():
+    for name, value in resources.items():
         if value is not None:
             if not value > 0:
                 raise ValueError(

@@ -4,6 +4,12 @@ Theorems 4/16 (over-sparse, $s > 4k$) and 5/21 (under-sparse, $s < k$) of the Pa
 constants that depend on $k$. Their proofs give them, up to slips that are corrected here and
 listed in docs/errata.md: exact gradients replace the bounds of Lemma 8, the exact probability of a
 good neuron replaces Lemma 7, and the readout's norm $B_k$ is computed from the bias grid.
+
+The grid is $\beta_i = \frac{1}{2k}(-k + 2i + o)$, $i = 0, \dots, k/2 - 1$, with offset $o =
+\frac12$. The paper has $o = \frac1{16}$ and starts at $i = 1$, two features too few; with $i = 0$
+and $\frac1{16}$ one of the features is at most $\frac{1}{32k}$, which makes $B_k$ 8 to 460 times as
+large. Bad neurons stay below $\frac{9}{16k}$ (and a little), so that $\beta_i \le -\frac{12}{16k}$
+still silences them.
 """
 
 import math
@@ -14,6 +20,8 @@ from jaxtyping import Float
 
 from elegans import checks
 from elegans.theory.boolean import majority
+
+OFFSET = 0.5  # of the bias grid; the paper prints 1/16
 
 
 class Prescription(NamedTuple):
@@ -43,26 +51,31 @@ def good_probability(n: int, k: int, s: int) -> float:
     return math.comb(inside, outside) / math.comb(n, outside)
 
 
-def readout(k: int) -> Float[np.ndarray, " features"]:
+def readout(k: int, offset: float = OFFSET) -> Float[np.ndarray, " features"]:
     r"""Weights $\nu$ that write the parity of `k` bits as a function of half their scaled sum.
 
-    The features at $\sigma = \sum_{i \in S} x_i$ are 1 and
-    $(\pm\frac{\sigma}{2k} + \beta_i)_+$ with $\beta_i = \frac{1}{2k}(-k + 2i + \frac1{16})$,
-    $i = 0, \dots, k/2 - 1$: as many as $\sigma$ has values, $k + 1$. The paper starts at $i = 1$,
-    two too few, and writes $\chi_S = \sigma \bmod 2$ for $(-1)^{(k - \sigma)/2}$.
+    The features at $\sigma = \sum_{i \in S} x_i$ are 1 and $(\pm\frac{\sigma}{2k} + \beta_i)_+$:
+    as many as $\sigma$ has values, $k + 1$. (The paper writes $\chi_S = \sigma \bmod 2$ for
+    $(-1)^{(k - \sigma)/2}$.)
     """
     checks.whole(f"readout(k={k})", "k", k, low=2, what="counts relevant bits")
     if k % 2:
         raise ValueError(f"readout(k={k}): the bias grid is made for an even k.")
     sums = np.arange(-k, k + 1, 2)
-    grid = (-k + 2 * np.arange(k // 2) + 1 / 16) / (2 * k)
+    grid = (-k + 2 * np.arange(k // 2) + offset) / (2 * k)
     up = np.maximum(sums[:, None] / (2 * k) + grid[None, :], 0)
     features = np.hstack([np.ones((k + 1, 1)), up, up[::-1]])
     return np.linalg.solve(features, (-1.0) ** ((k - sums) // 2))
 
 
 def over_sparse(
-    n: int, k: int, epsilon: float, delta: float = 0.01, *, s: int | None = None
+    n: int,
+    k: int,
+    epsilon: float,
+    delta: float = 0.01,
+    *,
+    s: int | None = None,
+    offset: float = OFFSET,
 ) -> Prescription:
     r"""Theorems 4 and 16: gradient descent from an `s`-sparse start reaches loss `epsilon`.
 
@@ -70,16 +83,24 @@ def over_sparse(
     has more than $2r'$ good neurons while $r'$ comes from a lower bound on their chance, so that
     the mean alone is $2^{k+1}$ times $r'$; with the exact chance it holds by Chernoff's bound.
 
+    Lemma 14 as repaired, with $F = \|\psi\|_{\infty,2}$, $\lambda = \varepsilon/B^2$ and losses up
+    to $1 + BF$ (the paper says $BF$, but the loss of $h = 0$ is 1): regularised, the readout has
+    loss $\frac52\varepsilon$, sampling adds $\frac12\varepsilon$ and descent $100 B^2 (F +
+    \varepsilon/B)^2 (1 + \log T) / (\varepsilon T) \le \varepsilon$, which needs the $B^2$ that the
+    paper's condition on $T$ lacks. So $\|w_T\| \le \sqrt8 B$, and the loss on fresh examples is at
+    most $4\varepsilon + \varepsilon + 2 \sqrt8\,\varepsilon$, below 11, where the paper has 7.
+
     Raises:
         ValueError: If `s` is below what the proof needs or above `n`; the message has the number.
     """
     owner = f"over_sparse(n={n}, k={k}, epsilon={epsilon}, delta={delta})"
     checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
     checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
-    target, failure = epsilon / 7, delta / 3  # Lemma 14 ends at seven times epsilon
-    norm = float(np.linalg.norm(readout(k)))
+    target, failure = epsilon / 11, delta / 4
+    norm = float(np.linalg.norm(readout(k, offset)))
     per_bias = 8 * math.log(k / failure)  # good neurons of each bias: the proof's r'
-    needed = max(4 * k + 1, math.ceil(4 * k * per_bias * norm**2 / target**2)) | 1
+    # 2 k r' neurons, each off by a sum of s - k terms of size (k - 1) / (2k (s - k))
+    needed = max(4 * k + 1, k + math.ceil(k * per_bias * norm**2 / (2 * target**2))) | 1
     s = needed if s is None else s
     if not needed <= s <= n or s % 2 == 0:
         raise ValueError(f"{owner}: s is odd and lies between {needed} and n = {n}; got {s}.")
@@ -87,15 +108,16 @@ def over_sparse(
     width = 2 * math.ceil(k * per_bias / (2 * chance))
     rate = 1 / (2 * k * abs(majority.relevant_gradient(s, k)))
     tolerance = min(target / (4 * norm * k * per_bias * n * rate), 1 / (16 * rate * k * n))
-    features = math.sqrt(8 * k * per_bias)
+    size = norm * math.sqrt(8 * k * per_bias)  # B F
     first = 4 * math.log(4 * n * width / failure) / tolerance**2
-    second = (4 * math.sqrt(2) * norm * features + 1) ** 2 * math.log(2 / failure) / target**2
-    steps = 100 / target**2 * (features + 1 / norm) ** 2
+    second = 2 * math.log(2 / failure) * (3 * math.sqrt(8) * size + 1) ** 2 / target**2
+    # 1 + log T is at most 2 log T
+    steps = steps_over_log(200 * (size + target) ** 2 / target**2)
     return Prescription(
         s,
         width,
         math.ceil(max(first, second)),
-        steps_over_log(steps),
+        steps,
         tolerance,
         rate,
         chance,
@@ -117,9 +139,9 @@ def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
     checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
     if k % 2 or s % 2:
         raise ValueError(f"{owner}: the lemmas are for even k and s.")
-    seen = abs(majority.half(s, s)) / 2
-    relevant = seen * abs(majority.coefficient(n - s, k - s - 1))
-    irrelevant = seen * abs(majority.coefficient(n - s, k - s + 1))
+    share = abs(majority.half(s, s)) / 2
+    relevant = share * abs(majority.coefficient(n - s, k - s - 1))
+    irrelevant = share * abs(majority.coefficient(n - s, k - s + 1))
     tolerance = (relevant - irrelevant) / 2
     chance = good_probability(n, k, s)
     width = 2 * math.ceil(k * math.log(2 * k / delta) / chance)

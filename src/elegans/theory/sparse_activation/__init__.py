@@ -1,5 +1,7 @@
 """Sparsely activated networks: their class, their sensitivity, the samples they need."""
 
+from elegans.theory.sparse_activation.activity import activity_bound as activity_bound
+from elegans.theory.sparse_activation.activity import activity_degree as activity_degree
 from elegans.theory.sparse_activation.networks import Membership as Membership
 from elegans.theory.sparse_activation.networks import TwoLayers as TwoLayers
 from elegans.theory.sparse_activation.networks import active as active

@@ -11,8 +11,9 @@ $2|w_{ji}|$, and at most $2k$ neurons are active before or after, so by Cauchy a
 $$\mathrm{AS}(h) \le \frac14 \mathbb{E} \sum_i 2k \sum_{j \in R_x \cup R_{x^{\oplus i}}} 4 u_j^2
 w_{ji}^2 \le 4 k^2 W^2,$$
 
-whatever $n$, $s$ and $B$ are; hence $\mathrm{NS}_\rho \le 2k^2W^2(1-\rho)$, and degree
-$4k^2W^2/\epsilon$ is enough for the low-degree algorithm.
+whatever $n$, $s$ and $B$ are (attained by `constructions.sensitive_parity`); hence
+$\mathrm{NS}_\rho \le 2k^2W^2(1-\rho)$, and degree $4k^2W^2/\epsilon$ is enough for the low-degree
+algorithm.
 
 References: Awasthi et al. (2024), Learning neural networks with sparse activations.
 """
@@ -21,7 +22,7 @@ import math
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float, Num
+from jaxtyping import Bool, Float, Num
 
 from elegans import checks
 from elegans.cube import drawn_signs, signs
@@ -125,9 +126,16 @@ def neurons(params: TwoLayers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def active(
     weight: Float[np.ndarray, "n s"], bias: Float[np.ndarray, " s"], x: Float[np.ndarray, "rows n"]
 ) -> np.ndarray:
-    """How many neurons are active at each row, not counting what float32 weights cannot tell."""
+    """How many neurons are active at each row."""
+    return is_active(weight, bias, x).sum(axis=1)
+
+
+def is_active(
+    weight: Float[np.ndarray, "n s"], bias: Float[np.ndarray, " s"], x: Float[np.ndarray, "rows n"]
+) -> Bool[np.ndarray, "rows s"]:
+    """Which neurons are active at each row, not counting what float32 weights cannot tell."""
     slack = 1e-6 * (np.abs(weight).sum(axis=0) + np.abs(bias))
-    return (x @ weight + bias > slack).sum(axis=1)
+    return x @ weight + bias > slack
 
 
 def halfspace_sensitivity(n: int, p: Real, constant: Real = LEMMA_6) -> float:

@@ -2,8 +2,10 @@ r"""Rademacher complexity of sparsely activated networks: bounds, a conjecture, 
 
 $\mathcal{R}(S) = \mathbb{E}_\zeta \max_h \frac1m \sum_i \zeta_i h(x_i)$ over signs $\zeta$. The
 upper bounds are the paper's, each with a visible `constant`. From below, any network of the class
-that correlates with the signs is a witness: `correlated_network` looks for one by ascent, neuron by
-neuron, with gates on some of the bits that keep all but one neuron of each part silent.
+that correlates with the signs is a witness. `correlated_network` tries three kinds: neurons that
+are active everywhere, so linear, the best of the three where $B \ge WR$ and $s$ is small; neurons
+that are active at one input each; and gated neurons found by ascent, one for each value of a few
+bits.
 """
 
 import math
@@ -16,6 +18,7 @@ from elegans.cube import signs as cube_signs
 from elegans.statistics import Interval, normal_mean
 
 Real = float | int
+Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # weights, biases, outer weights
 ASCENT = 20  # steps; each is the maximum over directions for the neurons' present active sets
 STARTS = 4
 
@@ -40,9 +43,18 @@ def dense_rademacher(m: int, s: int, W: Real, B: Real, R: Real, *, constant: Rea
 
 
 def sample_size(
-    n: int, s: int, k: int, W: Real, B: Real, R: Real, *, epsilon: Real, delta: Real,
-    constant: Real = 1.0, printed: bool = False,
-) -> int:  # fmt: skip
+    n: int,
+    s: int,
+    k: int,
+    W: Real,
+    B: Real,
+    R: Real,
+    *,
+    epsilon: Real,
+    delta: Real,
+    constant: Real = 1.0,
+    printed: bool = False,
+) -> int:
     r"""Theorem 17: samples for error $\epsilon$ with probability $1 - \delta$.
 
     By lemma 18 the least $m$ with $c\,(C \mathcal{R} + \sqrt{\log(1/\delta)/m}) \le \epsilon$,
@@ -88,14 +100,14 @@ def rademacher_lower(
     that of the normal limit over the draws.
     """
     generator = np.random.default_rng(seed)
-    found = []
+    values = []
     for _ in range(draws):
         signs = generator.choice([-1.0, 1.0], len(x))
         weight, bias, outer = correlated_network(
             x, signs, s, k, W, B, seed=int(generator.integers(2**31))
         )
-        found.append(float(signs @ (np.maximum(x @ weight + bias, 0) @ outer)) / len(x))
-    return normal_mean(np.array(found), confidence)
+        values.append(float(signs @ (np.maximum(x @ weight + bias, 0) @ outer)) / len(x))
+    return normal_mean(np.array(values), confidence)
 
 
 def correlated_network(
@@ -110,28 +122,57 @@ def correlated_network(
 ) -> tuple[Float[np.ndarray, "n s"], Float[np.ndarray, " s"], Float[np.ndarray, " s"]]:
     r"""Weights, biases and outer weights of a network of the class that correlates with `signs`.
 
-    It is $k$ times one 1-sparse network with $2^b \le s/k$ neurons, gated by the first $b$ bits of
-    an input, for the best $b$. At most $k$ neurons are active on each row of `x`, whose entries are
-    signs.
+    It is $k$ times one 1-sparse network, the best of three kinds: `linear_part`,
+    `prototype_part`, and `gated_part` with $2^b \le s/k$ neurons for each $b$. At most $k$ neurons
+    are active on each row of `x`, whose entries are signs.
     """
     owner = f"correlated_network(s={s}, k={k})"
     checks.whole(owner, "k", k, low=1, high=s, what="counts active neurons")
     generator = np.random.default_rng(seed)
     n = x.shape[1]
-    best: tuple[float, np.ndarray, np.ndarray, np.ndarray] | None = None
+    parts = [linear_part(x, signs, float(W), float(B), shrunk) for shrunk in (False, True)]
+    parts.append(prototype_part(x, signs, s // k, float(W), float(B)))
     for b in range(min((s // k).bit_length() - 1, n - 1) + 1):
-        part = gated_part(x, signs, b, float(W), float(B), generator)
-        reached = float(signs @ (np.maximum(x @ part[0] + part[1], 0) @ part[2]))
-        if best is None or reached > best[0]:
-            best = (reached, *part)
-    assert best is not None
-    _, weight, bias, outer = best
+        parts.append(gated_part(x, signs, b, float(W), float(B), generator))
+    reached = [float(signs @ (np.maximum(x @ w + b, 0) @ u)) for w, b, u in parts]
+    weight, bias, outer = parts[int(np.argmax(reached))]
     padding = s - k * len(bias)
     return (
         np.hstack([np.tile(weight, (1, k)), np.zeros((n, padding))]),
         np.concatenate([np.tile(bias, k), np.zeros(padding)]),
         np.concatenate([np.tile(outer, k), np.zeros(padding)]),
     )
+
+
+def linear_part(
+    x: Float[np.ndarray, "m n"], signs: Float[np.ndarray, " m"], W: float, B: float, shrunk: bool
+) -> Part:
+    r"""One neuron with bias $B$, which is linear where it is active: $W \|\sum \zeta_i x_i\| + B
+    |\sum \zeta_i|$ if that is everywhere, as it is for $B \ge WR$; `shrunk` weights see to it.
+    """
+    outer = 1.0 if signs.sum() >= 0 else -1.0
+    direction = outer * signs @ x
+    size = float(np.linalg.norm(direction))
+    weight = direction * (W / size) if size else direction
+    reach = float((-(x @ weight)).max(initial=0.0))
+    if shrunk and reach > B:
+        weight = weight * (B / reach)
+    return weight[:, None], np.array([B]), np.array([outer])
+
+
+def prototype_part(
+    x: Float[np.ndarray, "m n"], signs: Float[np.ndarray, " m"], count: int, W: float, B: float
+) -> Part:
+    r"""At most `count` neurons $\alpha (\langle x_i, x \rangle - n + 2)_+$: $2\alpha$ at one input,
+    0 at all others. Inputs that occur often with one sign come first.
+    """
+    n = x.shape[1]
+    points, inverse = np.unique(x, axis=0, return_inverse=True)
+    totals = np.bincount(inverse.reshape(-1), signs)
+    first = np.argsort(-np.abs(totals), kind="stable")[:count]
+    alpha = W / math.sqrt(n) if n == 2 else min(W / math.sqrt(n), B / abs(n - 2))
+    bias = np.full(len(first), alpha * (2.0 - n))
+    return alpha * points[first].T, bias, np.where(totals[first] < 0, -1.0, 1.0)
 
 
 def gated_part(
@@ -141,15 +182,15 @@ def gated_part(
     W: float,
     B: float,
     generator: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Part:
     """A 1-sparse network of 2**b neurons, each on the inputs with its own first `b` bits."""
     n = x.shape[1]
     address = (x[:, :b] < 0) @ 2 ** np.arange(b)
     weight, bias, outer = np.zeros((n, 2**b)), np.zeros(2**b), np.ones(2**b)
     for j in range(2**b):
-        mine = address == j
-        v, outer[j] = best_direction(x[mine, b:], signs[mine], generator)
-        reach = float((x[~mine, b:] @ v).max(initial=0.0))
+        rows = address == j
+        v, outer[j] = best_direction(x[rows, b:], signs[rows], generator)
+        reach = float((x[~rows, b:] @ v).max(initial=0.0))
         gamma = reach / 2 * (1 + 1e-9)  # silent on all other addresses
         pattern = cube_signs(b, j, j + 1)[0]
         scale = W / math.sqrt(float(v @ v) + gamma**2 * b) if v.any() else 0.0
