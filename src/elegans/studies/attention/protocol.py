@@ -68,9 +68,7 @@ def full_batch(
 
 def conjunction(T: int, samples: int, *, rows: int, test_rows: int) -> UniqueConjunction:
     """The task: an AND of three of T bits that only this one of all such ANDs fits."""
-    return UniqueConjunction(
-        T, SPARSITY, p=HALF, samples=samples, rows=rows, test_rows=test_rows
-    )
+    return UniqueConjunction(T, SPARSITY, p=HALF, samples=samples, rows=rows, test_rows=test_rows)
 
 
 def until_success(

@@ -1,0 +1,75 @@
+"""Pictures of the studies of sparse conjunctions, drawn from their tables."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from elegans.learners import elimination_probability
+from elegans.report import look
+from elegans.report.result import Tables
+from elegans.studies.attention.protocol import HALF, SPARSITY
+
+OTHERS = {
+    "elimination": ("elimination of single bits (exact)", "#d95f02", "--"),
+    "search": ("exhaustive search (simulated)", "#7570b3", "-."),
+    "bits": ("information: log2 C(T, 3)", "0.4", ":"),
+}
+
+
+def thresholds(tables: Tables) -> Figure:
+    """Figure 4.2: thresholds against T, and the success rates that they come from."""
+    picture = look.figure(
+        12,
+        4.6,
+        "How many examples does a transformer need to find 3 relevant bits among T? "
+        f"({tables.facts['trials']} training sets, {tables.facts['restarts']} restarts each)",
+    )
+    left, right = picture.subplots(1, 2)
+    _thresholds(left, tables["thresholds"])
+    _rates(right, tables["rates"])
+    return picture
+
+
+def _thresholds(axes: Axes, table: pd.DataFrame) -> None:
+    finite = table[np.isfinite(table["fit"])]
+    T, m = finite["T"].to_numpy(float), finite["fit"].to_numpy()
+    high = finite["high"].clip(upper=1.5 * m.max()).to_numpy()
+    error = [(m - finite["low"]).clip(0), (high - m).clip(0)]
+    style = {"fmt": "o", "color": "#1b9e77", "ms": 6, "capsize": 3, "zorder": 3}
+    axes.errorbar(T, m, error, label="transformer", **style)
+    if len(finite) > 1:
+        x = np.geomspace(T.min(), T.max(), 50)
+        log_fit, power_fit = np.polyfit(np.log(T), m, 1), np.polyfit(np.log(T), np.log(m), 1)
+        axes.plot(
+            x,
+            np.polyval(log_fit, np.log(x)),
+            color="#1b9e77",
+            lw=1.5,
+            label=f"{log_fit[0]:.1f} ln T {log_fit[1]:+.0f}",
+        )
+        power = np.exp(np.polyval(power_fit, np.log(x)))
+        axes.plot(x, power, color="0.7", lw=1.5, label=f"T to the power {power_fit[0]:.2f}")
+    for name, (label, colour, dash) in OTHERS.items():
+        axes.plot(table["T"], table[name], color=colour, ls=dash, lw=1.5, label=label)
+    axes.set(xscale="log", ylim=(0, None), xlabel="number of bits T", ylabel="examples m*")
+    axes.set_title("The least m with 80% success")
+    axes.set_xticks(table["T"], [f"{T:,}" for T in table["T"]])
+    axes.minorticks_off()
+    axes.legend(loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=2)
+    axes.set_ylim(0, 1.45 * max(m.max(initial=1.0), table["elimination"].max()))
+
+
+def _rates(axes: Axes, rates: pd.DataFrame) -> None:
+    shade = look.colours(rates["T"])
+    for T, part in rates.groupby("T"):
+        part = part.sort_values("samples")
+        m = np.arange(part["samples"].min(), part["samples"].max() + 1)
+        exact = [elimination_probability(int(T), SPARSITY, int(each), HALF) for each in m]
+        axes.plot(m, exact, color=shade[T], lw=1, ls=":")
+        axes.plot(part["samples"], part["rate"], color=shade[T], marker="o", ms=4, label=f"T = {T}")
+    axes.plot([], [], color="0.4", lw=1, ls=":", label="elimination, exact")
+    axes.axhline(0.8, color="0.6", lw=0.8)
+    axes.set(xlabel="training examples m", ylabel="share of training sets with success")
+    axes.set(ylim=(-0.03, 1.05), title="Success rates behind the dots")
+    axes.legend(loc="lower right")
