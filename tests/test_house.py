@@ -20,17 +20,18 @@ SOURCE = ROOT / "src" / "elegans"
 
 # What each room may import: itself, and these. The order is the flow of docs/architecture.md.
 BASE = {"checks", "cube", "fields", "fingerprint", "keys", "protocols", "runs", "statistics"}
-BASE |= {"compilation"}
+BASE |= {"compilation", "descriptions"}
 DATA = BASE | {"tasks", "models", "constructions"}
 FLOW = {
     "checks": set(),
     "compilation": {"sweeps"},  # what a worker calls is imported when it is called
-    "cube": {"checks"},
+    "cube": {"checks", "fields"},
     "statistics": {"checks"},
     "fingerprint": set(),
-    "fields": {"fingerprint"},
-    "keys": set(),
-    "protocols": {"checks", "fields", "fingerprint", "keys", "training"},
+    "fields": {"compilation", "fingerprint"},
+    "descriptions": {"checks", "fields", "keys", "protocols"},
+    "keys": {"fields"},
+    "protocols": {"checks", "descriptions", "fields"},
     "runs": {"experiments"},  # a stored run rebuilds its experiment when it is asked for
     "tasks": DATA,
     "models": DATA,

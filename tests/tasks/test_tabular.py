@@ -43,9 +43,8 @@ def directory(tmp_path):
 
 
 def recipe(**changes):
-    fields = {"loss": "hinge", "optimizer": "adam", "learning_rate": 0.01, "batch": 16,
-              "steps": 60, "evaluate_every": 30}  # fmt: skip
-    return el.Training(**(fields | changes))
+    fields = {"learning_rate": 0.01, "batch": 16, "steps": 60, "evaluate_every": 30}
+    return el.Training(loss="hinge", optimizer="adam", **(fields | changes))
 
 
 def rows_of(examples, task):

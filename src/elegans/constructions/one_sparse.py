@@ -93,8 +93,10 @@ def learning_with_rounding(secret: Sequence[int], q: int, values: Sequence[int |
     """
     checks.whole("learning_with_rounding", "q", q, low=2, what="is the modulus")
     if len(values) != q:
-        raise ValueError(f"learning_with_rounding(q={q}): values has one entry a residue, {q}; "
-                         f"got {len(values)}.")  # fmt: skip
+        raise ValueError(
+            f"learning_with_rounding(q={q}): values has one entry a residue, {q}; "
+            f"got {len(values)}."
+        )
     digits = (q - 1).bit_length()
     half = np.array([w * 2**i / 2 for w in secret for i in range(digits)])
     largest = sum(secret) * (q - 1)

@@ -1,4 +1,4 @@
-"""A classifier for tables: an ensemble of wide, sparsely started MLPs."""
+"""A classifier for tables: an ensemble of wide, sparsely initialised MLPs."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from elegans.estimators.table import checked_weights, distinct
 
 
 class SparseMLPClassifier(ClassifierMixin, SparseMLP):
-    """A classifier for tables: an ensemble of wide MLPs with a sparse, axis-aligned start.
+    """A classifier for tables: an ensemble of wide MLPs with a sparse, axis-aligned init.
 
     A fit depends on the rows and their weights, not on their order, and with a `random_state` on
     nothing else: a row of weight two is the same as the row twice.
@@ -26,14 +26,14 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
     width, depth : int
         Neurons in each hidden layer, and hidden layers.
     init_sparsity : int or None
-        Features that each neuron reads at the start; None is PyTorch's dense start. With fewer
-        features, all of them.
+        Features that each neuron reads at initialisation; None is PyTorch's dense init. With
+        fewer features, all of them.
     ensemble : int
-        Networks, from different starts; their probabilities are averaged.
+        Networks, from different inits; their probabilities are averaged.
     epochs : int
         Passes over the rows, at most.
     batch_size : int
-        Rows of a step, at most: a small table is divided into at least eight steps an epoch, as
+        Rows per step, at most: a small table is divided into at least eight steps per epoch, as
         long as they have sixteen rows.
     learning_rate, weight_decay : float
         Of AdamW; the rate falls to zero along a cosine.
@@ -61,7 +61,7 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
     n_jobs : int or None
         Processes that share the networks out; None is one, -1 all cores.
     random_state : int, RandomState or None
-        Where the starts and the order of rows come from.
+        Where the inits and the order of rows come from.
     verbose : int
         1 shows a progress bar.
 
@@ -152,16 +152,16 @@ class SparseMLPClassifier(ClassifierMixin, SparseMLP):
         self, classes: np.ndarray, codes: Int[np.ndarray, " rows"], weight: np.ndarray
     ) -> None:
         """Refuses labels of one class, and other classes than those of a fit to go on with."""
-        counts = len(np.unique(codes[weight > 0]))
-        if counts < 2:
+        count = len(np.unique(codes[weight > 0]))
+        if count < 2:
             raise ValueError(
-                f"{type(self).__name__}: a classifier needs two classes or more; y has {counts} "
+                f"{type(self).__name__}: a classifier needs two classes or more; y has {count} "
                 f"class among the rows of positive weight, of {len(classes)} in all."
             )
         if self._continues() and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"{type(self).__name__}: warm_start goes on with the classes {self.classes_!r}; "
-                f"y has {classes!r}. Set warm_start=False to start anew."
+                f"y has {classes!r}. Set warm_start=False to begin anew."
             )
 
     def _class_weights(

@@ -1,6 +1,6 @@
 """Training networks on a stored table: shuffled epochs, held-out rows, several networks at a time.
 
-The members of an ensemble differ in their start, in the order of their rows and in the rows that
+The members of an ensemble differ in their init, in the order of their rows and in the rows that
 they hold out. They train in the engine's lanes: one at a time on a CPU core, where processes share
 them out, and all side by side elsewhere. Shapes are rounded up, so that tables of about the same
 size share their compiled programs; the rows and columns that fill up are zero and count nothing.
@@ -29,22 +29,22 @@ from elegans.training.step import State
 
 BLOCK = 256  # rows predicted at once
 SMALLEST_BATCH = 16  # unless a smaller one is asked for
-STEPS = 8  # of an epoch at least, as long as batches are larger than that
-COLUMNS = 8  # inputs are rounded up to a multiple of this
-NOISE = 10**6  # what a member's key for dropout is folded with; starts use small numbers
+MIN_STEPS_PER_EPOCH = 8  # as long as batches are larger than the smallest
+COLUMN_MULTIPLE = 8  # inputs are rounded up to a multiple of this
+NOISE = 10**6  # what a member's key for dropout is folded with; inits use small numbers
 Watch = Callable[[int], None]  # called with the number of members that have seen an epoch
 Network = list[tuple[np.ndarray, np.ndarray]]  # (weight, bias) of each layer, input to output
 
 
 class Shape(NamedTuple):
-    """What a start needs to know of the data."""
+    """What an init needs to know of the data."""
 
     features: int
     classes: int | None
 
 
-class Held(NamedTuple):
-    """Rows as the compiled programs hold them; the last ones fill up and have weight zero."""
+class PaddedRows(NamedTuple):
+    """Rows as the compiled programs take them; the last ones fill up and have weight zero."""
 
     x: Float[Array, "rows n"]
     y: Num[Array, " rows"]
@@ -79,7 +79,8 @@ class Fit:
         """
         assert self.training.batch is not None
         batch = min(
-            self.training.batch, max(SMALLEST_BATCH, 2 ** (rows // STEPS).bit_length() // 2)
+            self.training.batch,
+            max(SMALLEST_BATCH, 2 ** (rows // MIN_STEPS_PER_EPOCH).bit_length() // 2),
         )
         steps = self.epochs * -(-rows // batch)
         warmup = min(int(self.training.warmup), steps // 10)
@@ -90,15 +91,16 @@ def fit(
     description: Fit,
     rows: Rows,
     seeds: list[int],
-    starts: list[Network] | None = None,
+    initial: list[Network] | None = None,
     watch: Watch | None = None,
 ) -> list[Member]:
-    """A network for each seed, from its own start or from the given one."""
+    """A network for each seed, from the initial one if there are any, or else from its init."""
     lanes = 1 if default_lanes() == 1 else len(seeds)
     members: list[Member] = []
     for i in range(0, len(seeds), lanes):
-        given = starts[i : i + lanes] if starts else None
-        members += _Lanes(description, rows, seeds[i : i + lanes], given).run(watch)
+        chosen = slice(i, i + lanes)
+        networks = initial[chosen] if initial else None
+        members += _Lanes(description, rows, seeds[chosen], networks).run(watch)
     return members
 
 
@@ -106,20 +108,20 @@ class _Lanes:
     """Members that train side by side, each on its own part of the rows."""
 
     def __init__(
-        self, description: Fit, rows: Rows, seeds: list[int], starts: list[Network] | None
+        self, description: Fit, rows: Rows, seeds: list[int], initial: list[Network] | None
     ) -> None:
         self.fit = description
         self.orders = [np.random.default_rng(seed) for seed in seeds]
-        self.parts = [parted(rows.y, description, order) for order in self.orders]
+        self.parts = [split_rows(rows.y, description, order) for order in self.orders]
         count = len(self.parts[0][0])
         training = description.recipe(count)
         self.batch = training.batch or count
         self.steps = -(-count // self.batch)
         self.structure, self.numbers = program.split((), description.model, training)
-        self.held = held(rows)
+        self.rows = padded_rows(rows)
         self.keys = jnp.stack([jr.fold_in(jr.key(seed), NOISE) for seed in seeds])
         states = [
-            _started(description, training, seed, starts[i] if starts else None)
+            _started(description, training, seed, initial[i] if initial else None)
             for i, seed in enumerate(seeds)
         ]
         self.state: State = stacked(states)
@@ -135,9 +137,9 @@ class _Lanes:
         for epoch in range(1, self.fit.epochs + 1):
             self._advance()
             if holds_out:
-                seen = self._holdout_loss()
-                improves = (seen < best_loss) & (epoch - best_epoch <= self.fit.patience)
-                best_loss = np.where(improves, seen, best_loss)
+                loss = self._holdout_loss()
+                improves = (loss < best_loss) & (epoch - best_epoch <= self.fit.patience)
+                best_loss = np.where(improves, loss, best_loss)
             else:
                 improves = np.ones(len(self.orders), bool)  # the last epoch is the best known
             best_epoch = np.where(improves, epoch, best_epoch)
@@ -151,7 +153,7 @@ class _Lanes:
     def _advance(self) -> None:
         """One epoch: every row once, in an order of each member's own."""
         orders = [
-            shuffled(order, train, self.batch, len(self.held.y))
+            shuffled(order, train, self.batch, len(self.rows.y))
             for order, (train, _) in zip(self.orders, self.parts, strict=True)
         ]
         self.state, loss = advance(
@@ -159,7 +161,7 @@ class _Lanes:
             len(orders),
             self.fit.smoothing,
             self.numbers,
-            self.held,
+            self.rows,
             self.state,
             self.keys,
             np.stack(orders),
@@ -170,15 +172,15 @@ class _Lanes:
     def _holdout_loss(self) -> np.ndarray:
         """The mean loss of each member on the rows that it holds out."""
         total = np.zeros((2, len(self.parts)))
-        places = np.stack([filled(part, len(self.held.y)) for _, part in self.parts])
+        places = np.stack([in_whole_blocks(part, len(self.rows.y)) for _, part in self.parts])
         for i in range(0, places.shape[1], BLOCK):
             block = places[:, i : i + BLOCK]
-            sums = weighed(
+            sums = weighted_loss(
                 self.structure,
                 len(block),
                 self.fit.smoothing,
                 self.numbers,
-                self.held,
+                self.rows,
                 self.state.params,
                 block,
             )
@@ -188,7 +190,7 @@ class _Lanes:
 
     def _members(self, params: PyTree, epochs: np.ndarray) -> list[Member]:
         n = self.fit.shape.features
-        curves, held_out = np.array(self.curves).T, np.array(self.holdout_curves).T
+        curves, holdout_curves = np.array(self.curves).T, np.array(self.holdout_curves).T
         return [
             Member(
                 [
@@ -197,7 +199,7 @@ class _Lanes:
                 ],
                 int(epochs[i]),
                 curves[i],
-                held_out[i] if len(held_out) else np.empty(0),
+                holdout_curves[i] if len(holdout_curves) else np.empty(0),
             )
             for i in range(len(self.orders))
         ]
@@ -209,7 +211,7 @@ def advance(
     lanes: int,
     smoothing: float,
     numbers: tuple[Any, ...],
-    rows: Held,
+    rows: PaddedRows,
     state: State,
     keys: Key[Array, " lanes"],
     order: Int[Array | np.ndarray, "lanes most batch"],
@@ -221,7 +223,7 @@ def advance(
     """
     _, model, training = program.join(structure, numbers)
 
-    def loss(params: PyTree, batch: Held, key: PRNGKeyArray) -> Float[Array, ""]:
+    def loss(params: PyTree, batch: PaddedRows, key: PRNGKeyArray) -> Float[Array, ""]:
         outputs = model.apply(params, batch.x, key)
         total = jnp.sum(batch.weight * row_losses(training.loss, smoothing, outputs, batch.y))
         return total / jnp.maximum(1, jnp.sum(batch.weight > 0))
@@ -243,12 +245,12 @@ def advance(
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def weighed(
+def weighted_loss(
     structure: Structure,
     lanes: int,
     smoothing: float,
     numbers: tuple[Any, ...],
-    rows: Held,
+    rows: PaddedRows,
     params: PyTree,
     places: Int[Array | np.ndarray, "lanes block"],
 ) -> tuple[Float[Array, " lanes"], Float[Array, " lanes"]]:
@@ -256,9 +258,9 @@ def weighed(
     _, model, training = program.join(structure, numbers)
 
     def one(params: PyTree, places: Array) -> tuple[Array, Array]:
-        some = jax.tree.map(lambda leaf: leaf[places], rows)
-        values = row_losses(training.loss, smoothing, model.apply(params, some.x), some.y)
-        return jnp.sum(some.weight * values), jnp.sum(some.weight)
+        block = jax.tree.map(lambda leaf: leaf[places], rows)
+        values = row_losses(training.loss, smoothing, model.apply(params, block.x), block.y)
+        return jnp.sum(block.weight * values), jnp.sum(block.weight)
 
     return program.in_lanes(one, lanes)(params, places)
 
@@ -298,7 +300,7 @@ def row_losses(
     return (1 - smoothing) * values + smoothing * any_label
 
 
-def parted(
+def split_rows(
     y: np.ndarray, description: Fit, order: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     """The places of the training rows and of those held out, a like share of every class."""
@@ -319,27 +321,27 @@ def shuffled(
 ) -> Int[np.ndarray, "most batch"]:
     """The rows of each batch of an epoch; what is unfilled points at the last, empty row."""
     most = -(-rows // batch)
-    filled = np.full(most * batch, rows - 1, np.int32)
-    filled[: len(places)] = order.permutation(places)
-    return filled.reshape(most, batch)
+    numbers = np.full(most * batch, rows - 1, np.int32)
+    numbers[: len(places)] = order.permutation(places)
+    return numbers.reshape(most, batch)
 
 
-def filled(places: np.ndarray, rows: int) -> Int[np.ndarray, " blocks"]:
+def in_whole_blocks(places: np.ndarray, rows: int) -> Int[np.ndarray, " blocks"]:
     """`places`, filled up to whole blocks with the last, empty row."""
     result = np.full(-(-len(places) // BLOCK) * BLOCK, rows - 1, np.int32)
     result[: len(places)] = places
     return result
 
 
-def held(rows: Rows) -> Held:
+def padded_rows(rows: Rows) -> PaddedRows:
     """The rows in arrays of a rounded size, of which at least the last row is empty."""
     count, n = rows.x.shape
-    x = np.zeros((rounded(count + 1), -(-n // COLUMNS) * COLUMNS), np.float32)
+    x = np.zeros((rounded(count + 1), -(-n // COLUMN_MULTIPLE) * COLUMN_MULTIPLE), np.float32)
     x[:count, :n] = rows.x
     y = np.zeros(len(x), rows.y.dtype)
     weight = np.zeros(len(x), np.float32)
     y[:count], weight[:count] = rows.y, rows.weight
-    return Held(jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight))
+    return PaddedRows(jnp.asarray(x), jnp.asarray(y), jnp.asarray(weight))
 
 
 def rounded(count: int) -> int:
@@ -355,7 +357,7 @@ def rounded(count: int) -> int:
 def padded_layers(layers: Network) -> Layers:
     """Parameters whose first layer also reads the columns that fill up, with weight zero."""
     (weight, bias), *rest = layers
-    extra = -weight.shape[0] % COLUMNS
+    extra = -weight.shape[0] % COLUMN_MULTIPLE
     first = Layer(jnp.asarray(np.pad(weight, ((0, extra), (0, 0)))), jnp.asarray(bias))
     return Layers((first, *(Layer(jnp.asarray(w), jnp.asarray(b)) for w, b in rest)))
 

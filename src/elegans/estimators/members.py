@@ -1,7 +1,7 @@
-"""The networks of an ensemble: who trains them, and what they say together.
+"""The networks of an ensemble: which process trains them, and what they say together.
 
-On one process they train one after the other with a bar that moves an epoch at a time; on several,
-through joblib as elsewhere in scikit-learn, it moves a network at a time. Which process trains a
+In one process they train one after the other, with a progress bar that moves by epochs; in several,
+through joblib as elsewhere in scikit-learn, it moves by networks. Which process trains a
 network does not change it. JAX is imported where it is first needed.
 """
 
@@ -18,8 +18,8 @@ from elegans.estimators.table import Rows
 if TYPE_CHECKING:
     from elegans.estimators.fitting import Fit, Member, Network
 
-FEW = 20  # rows: with fewer, none are held out
-WARMUP = 50  # steps in which the learning rate rises
+MIN_ROWS_TO_HOLD_OUT = 20
+WARMUP_STEPS = 50  # in which the learning rate rises
 
 
 def train(
@@ -28,26 +28,26 @@ def train(
     seeds: list[int],
     loss: str,
     classes: int | None,
-    starts: "list[Network] | None",
+    initial: "list[Network] | None",
 ) -> "list[Member]":
-    """A trained network for each seed, in the order of the seeds."""
+    """A trained network for each seed, in the order of the seeds, from `initial` ones if given."""
     from elegans.estimators import fitting
 
     plan = described(estimator, rows, loss, classes)
     jobs = min(effective_n_jobs(estimator.n_jobs), len(seeds))
     if jobs == 1:
         with bar(estimator, len(seeds) * plan.epochs) as tick:
-            return fitting.fit(plan, rows, seeds, starts, tick)
+            return fitting.fit(plan, rows, seeds, initial, tick)
     work = Parallel(n_jobs=jobs, return_as="generator")(
-        delayed(fitting.fit)(plan, rows, [seed], starts[i : i + 1] if starts else None)
+        delayed(fitting.fit)(plan, rows, [seed], initial[i : i + 1] if initial else None)
         for i, seed in enumerate(seeds)
     )
-    found = []
+    networks: list[Member] = []
     with bar(estimator, len(seeds)) as tick:
         for part in work:
-            found += part
+            networks += part
             tick(len(part))
-    return found
+    return networks
 
 
 def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fit":
@@ -59,13 +59,13 @@ def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fi
 
     features = rows.x.shape[1]
     sparsity = estimator.init_sparsity
-    start = Uniform() if sparsity is None else SparseSigns(min(int(sparsity), features))
-    holds_out = estimator.early_stopping and len(rows.y) >= FEW
+    init = Uniform() if sparsity is None else SparseSigns(min(int(sparsity), features))
+    holds_out = estimator.early_stopping and len(rows.y) >= MIN_ROWS_TO_HOLD_OUT
     return Fit(
         model=MLP(
             width=int(estimator.width),
             depth=int(estimator.depth),
-            init=start,
+            init=init,
             dropout=float(estimator.dropout),
         ),
         training=Training(
@@ -75,7 +75,7 @@ def described(estimator: Any, rows: Rows, loss: str, classes: int | None) -> "Fi
             weight_decay=float(estimator.weight_decay),
             batch=int(estimator.batch_size),
             schedule="cosine",
-            warmup=WARMUP,
+            warmup=WARMUP_STEPS,
         ),
         shape=Shape(features, classes),
         epochs=int(estimator.epochs),
@@ -93,7 +93,7 @@ def outputs(network: "Network", x: Float[np.ndarray, "rows n"]) -> Float[np.ndar
 
 
 def probabilities(output: Float[np.ndarray, "..."]) -> Float[np.ndarray, "rows classes"]:
-    """Class probabilities from log odds, or from a logit a class."""
+    """Class probabilities from log odds, or from one logit per class."""
     logits = np.asarray(output, np.float64)
     if logits.ndim == 1:
         logits = np.stack([np.zeros_like(logits), logits], axis=1)
@@ -114,8 +114,8 @@ def unsmoothed(
         return probability
     share = smoothing / probability.shape[1]
     least = share / 5
-    said = share + (1 - smoothing) * least  # where the two parts meet
-    result = np.maximum((probability - share) / (1 - smoothing), least * probability / said)
+    joint = share + (1 - smoothing) * least  # where the two parts meet
+    result = np.maximum((probability - share) / (1 - smoothing), least * probability / joint)
     return result / result.sum(axis=1, keepdims=True)
 
 

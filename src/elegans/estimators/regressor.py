@@ -1,4 +1,4 @@
-"""A regressor for tables: an ensemble of wide, sparsely started MLPs."""
+"""A regressor for tables: an ensemble of wide, sparsely initialised MLPs."""
 
 import numpy as np
 from jaxtyping import Float
@@ -10,7 +10,7 @@ from elegans.estimators.table import Scale, checked_weights, distinct, scale_of
 
 
 class SparseMLPRegressor(RegressorMixin, SparseMLP):
-    """A regressor for tables: an ensemble of wide MLPs with a sparse, axis-aligned start.
+    """A regressor for tables: an ensemble of wide MLPs with a sparse, axis-aligned init.
 
     It learns the standardised target by least squares, and predicts the mean of the networks.
     Parameters and attributes are those of `SparseMLPClassifier` that do not speak of classes or

@@ -42,7 +42,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         header = json.loads(str(arrays.pop("header")))
     except (ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
         raise ValueError(
-            f"load: {str(path)!r} is no file that save() of an estimator wrote ({error})."
+            f"load: {str(path)!r} is not a file that save() of an estimator wrote ({error})."
         ) from None
     if header["format"] > FORMAT:
         raise ValueError(
@@ -60,7 +60,7 @@ def plain(value: object) -> Any:
     raise TypeError(f"save: a parameter is {value!r}, which is neither number, string nor None.")
 
 
-def listed(parameters: dict[str, Any]) -> list[list[Any]]:
+def serialised(parameters: dict[str, Any]) -> list[list[Any]]:
     """Parameters as pairs; a dictionary among them as pairs too, as JSON has only string keys."""
     return [
         [name, {"pairs": [[k, v] for k, v in value.items()]} if isinstance(value, dict) else value]
@@ -68,8 +68,8 @@ def listed(parameters: dict[str, Any]) -> list[list[Any]]:
     ]
 
 
-def unlisted(pairs: list[list[Any]]) -> dict[str, Any]:
-    """The parameters that `listed` wrote."""
+def deserialised(pairs: list[list[Any]]) -> dict[str, Any]:
+    """The parameters that `serialised` wrote."""
     return {
         name: dict(value["pairs"]) if isinstance(value, dict) else value for name, value in pairs
     }

@@ -97,7 +97,7 @@ class SparseMLP(BaseEstimator):
         checks.whole(self, "batch_size", self.batch_size, low=1, what="counts the rows of a step")
         checks.whole(self, "patience", self.patience, low=1, what="counts epochs")
         if self.init_sparsity is not None:
-            what = "counts the features that a neuron reads at the start (None: all)"
+            what = "counts the features that a neuron reads at initialisation (None: all)"
             checks.whole(self, "init_sparsity", self.init_sparsity, low=1, what=what)
         rate = "multiplies the gradient"
         checks.number(self, "learning_rate", self.learning_rate, low=0, what=rate)
@@ -120,12 +120,12 @@ class SparseMLP(BaseEstimator):
 
     def _train(self, rows: Rows, loss: str, classes: int | None) -> None:
         """Trains the networks on checked rows and sets what the fit is known by."""
-        starts = self.networks_ if self._continues() else None
-        if starts is None:
+        initial = self.networks_ if self._continues() else None
+        if initial is None:
             self.scale_ = SCALINGS[self.scaling](rows.x, rows.weight)
         rows = rows._replace(x=self.scale_(rows.x))
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.ensemble)
-        trained = members.train(self, rows, [int(seed) for seed in seeds], loss, classes, starts)
+        trained = members.train(self, rows, [int(seed) for seed in seeds], loss, classes, initial)
         self.networks_ = [member.layers for member in trained]
         self.n_epochs_ = np.array([member.epochs for member in trained])
         self.loss_curves_ = [member.loss for member in trained]
@@ -136,13 +136,13 @@ class SparseMLP(BaseEstimator):
         if not (self.warm_start and hasattr(self, "networks_")):
             return False
         first, _ = self.networks_[0][0]
-        found = (len(self.networks_), len(self.networks_[0]) - 1, *first.shape)
-        asked = (self.ensemble, self.depth, self.n_features_in_, self.width)
-        if found != asked:
+        fitted_sizes = (len(self.networks_), len(self.networks_[0]) - 1, *first.shape)
+        sizes = (self.ensemble, self.depth, self.n_features_in_, self.width)
+        if fitted_sizes != sizes:
             raise ValueError(
                 f"{type(self).__name__}: warm_start goes on with the fitted networks, of which "
                 "ensemble, depth, number of features and width are "
-                f"{found}; got {asked}. Set warm_start=False to start anew."
+                f"{fitted_sizes}; got {sizes}. Set warm_start=False to begin anew."
             )
         return True
 
@@ -170,7 +170,7 @@ class SparseMLP(BaseEstimator):
         for name in self._kept:
             if hasattr(self, name):
                 arrays[name] = saving.without_objects(name, np.asarray(getattr(self, name)))
-        parameters = saving.listed(self.get_params(deep=False))
+        parameters = saving.serialised(self.get_params(deep=False))
         header = {
             "class": type(self).__name__,
             "parameters": parameters,
@@ -188,7 +188,7 @@ class SparseMLP(BaseEstimator):
                 f"{cls.__name__}.load: {str(path)!r} holds a {header['class']}; "
                 f"load it with {header['class']}.load."
             )
-        estimator = cls(**saving.unlisted(header["parameters"]))
+        estimator = cls(**saving.deserialised(header["parameters"]))
         scale: Any = {"Scale": Scale, "Ranks": Ranks}[header["scale"]]
         estimator.scale_ = scale(*(arrays[f"scale_{i}"] for i in range(len(scale._fields))))
         estimator.n_epochs_ = arrays["n_epochs"]

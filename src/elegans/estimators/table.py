@@ -11,9 +11,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Num
 from scipy.special import ndtri
 
-SHOWN = 10  # columns that a message names
-KNOTS = 1000  # values of a column whose ranks are kept, at most
-FAR = 1e30  # a standardised value further off counts as that far: it must fit into 32 bits
+MOST_NAMED_COLUMNS = 10  # in a message
+MOST_KNOTS = 1000  # values of a column whose ranks are kept
+LARGEST = 1e30  # a larger standardised value counts as this: it must fit into 32 bits
 
 
 class Rows(NamedTuple):
@@ -40,7 +40,7 @@ class Scale(NamedTuple):
         """Standardised values."""
         with np.errstate(over="ignore"):
             spanned = (x / 2 - self.middle / 2) / self.half * 2
-            return np.clip((spanned - self.mean) / self.deviation, -FAR, FAR)
+            return np.clip((spanned - self.mean) / self.deviation, -LARGEST, LARGEST)
 
     def inverse(self, z: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, "rows n"]:
         """The values whose standardised form is `z`."""
@@ -105,8 +105,8 @@ def normal_scores(
     total = np.bincount(place.reshape(-1), weights=weight)
     upper = np.cumsum(total)
     middle = (upper - total / 2) / upper[-1]
-    if len(values) > KNOTS:
-        levels = np.linspace(middle[0], middle[-1], KNOTS)
+    if len(values) > MOST_KNOTS:
+        levels = np.linspace(middle[0], middle[-1], MOST_KNOTS)
         chosen = np.unique(np.searchsorted(middle, levels).clip(0, len(values) - 1))
         values, middle = values[chosen], middle[chosen]
     return values, ndtri(middle)
@@ -124,9 +124,9 @@ def column_names(estimator: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def checked_weights(owner: str, given: Any, rows: int) -> Float[np.ndarray, " rows"]:
+def checked_weights(owner: str, sample_weight: Any, rows: int) -> Float[np.ndarray, " rows"]:
     """The weight of each row: one, one number for all, or one number each, not below zero."""
-    weight = np.ones(rows) if given is None else np.array(given, np.float64)
+    weight = np.ones(rows) if sample_weight is None else np.array(sample_weight, np.float64)
     if weight.ndim == 0:
         weight = np.full(rows, weight)
     if weight.shape != (rows,):
@@ -149,7 +149,7 @@ def check_values(owner: str, x: Float[np.ndarray, "rows n"], names: list[str]) -
     for what, is_bad in (("NaN", np.isnan(x)), ("infinity (inf)", np.isinf(x))):
         if is_bad.any():
             raise ValueError(
-                f"{owner}: X holds {what} in {listed(is_bad.any(axis=0), names)}. Every value is "
+                f"{owner}: X holds {what} in {named(is_bad.any(axis=0), names)}. Every value is "
                 "a finite number: impute what is missing first, for example with "
                 "sklearn.impute.SimpleImputer in a pipeline."
             )
@@ -160,15 +160,16 @@ def check_variation(owner: str, x: Float[np.ndarray, "rows n"], names: list[str]
     is_constant = x.min(axis=0) == x.max(axis=0)
     if is_constant.any():
         raise ValueError(
-            f"{owner}: X is constant in {listed(is_constant, names)}: nothing can be learnt from a "
+            f"{owner}: X is constant in {named(is_constant, names)}: nothing can be learnt from a "
             "single value. Drop such columns, for example with "
             "sklearn.feature_selection.VarianceThreshold in a pipeline, or pass "
             "constant_columns='ignore'."
         )
 
 
-def listed(chosen: Bool[np.ndarray, " n"], names: list[str]) -> str:
+def named(chosen: Bool[np.ndarray, " n"], names: list[str]) -> str:
     """The chosen columns by name."""
-    found = [repr(name) for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
-    more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f"column{'s' if len(found) > 1 else ''} {', '.join(found[:SHOWN])}{more}"
+    quoted = [repr(name) for name, is_chosen in zip(names, chosen, strict=True) if is_chosen]
+    rest = len(quoted) - MOST_NAMED_COLUMNS
+    more = f" and {rest} more" if rest > 0 else ""
+    return f"column{'s' if len(quoted) > 1 else ''} {', '.join(quoted[:MOST_NAMED_COLUMNS])}{more}"

@@ -24,6 +24,10 @@ ROOMS = (
     "models",
     "models.inits",
     "training",
+    "training.losses",
+    "training.optimizers",
+    "training.schedules",
+    "training.regularisers",
     "probes",
     "experiments.experiment",
 )

@@ -19,6 +19,7 @@ from jaxtyping import PyTree
 from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.keys import keys_of
+from elegans.models.inits import FromRun, cut
 from elegans.protocols import Probe, param_shapes, path_name
 from elegans.runs import Key, Run
 from elegans.training.loop import Job, train
@@ -87,7 +88,9 @@ def stamped(finished: Run) -> Run:
 def parent_of(experiment: Any) -> tuple[Experiment, int] | None:
     """The run whose final weights an experiment starts from, if it does."""
     init = getattr(getattr(experiment, "model", None), "init", None)
-    return getattr(init, "parent", None)
+    if isinstance(init, FromRun) and init.at == "end":
+        return init.experiment, init.seed
+    return None
 
 
 def initial_weights(experiment: Experiment, weights: Weights = lambda key: None) -> PyTree | None:
@@ -99,7 +102,7 @@ def initial_weights(experiment: Experiment, weights: Weights = lambda key: None)
     columns = weights((trained.name, seed))
     if columns is None:
         columns = run(trained, seed).arrays["params"]
-    return experiment.model.init.taken(params_of(trained, columns))
+    return cut(trained.model, params_of(trained, columns), experiment.model.init.neurons)
 
 
 def initial_of(experiment: Experiment, seed: int) -> PyTree:

@@ -88,6 +88,10 @@ class FromRun:
         params = source.model.init_params(keys_of(self.seed).init, source.task)
         return cut(source.model, params, self.neurons)
 
+    def shapes(self, model: Any, task: Any) -> PyTree:
+        """The shapes of the model's parameters, which are those of its own init."""
+        return param_shapes(_plain(model), task)
+
     def check(self, model: Any, task: Any) -> None:
         """Refuses a model whose parameters have other shapes than those of that run."""
         source = self.experiment

@@ -23,7 +23,7 @@ import jax
 from elegans.experiments.experiment import Experiment
 from elegans.protocols import param_shapes
 from elegans.training import program
-from elegans.training.loop import SCREEN_ROWS, TRAIN_ROWS, Job, train
+from elegans.training.loop import Job, train
 
 LOAD_SECONDS = 1.0
 FAIR_SHARE = 4  # a load takes at most this part of what is left for each worker
@@ -177,7 +177,8 @@ def _guess(experiment: Any, sizes: dict[Any, int]) -> float:
         sizes[task, model] = parameters * getattr(task, "length", 1)  # once for each token
     steps, samples = int(training.steps), int(training.samples or 0)
     batch = training.batch or samples
-    looked_at = min(int(training.test_samples), SCREEN_ROWS) + min(samples, TRAIN_ROWS)
+    looked_at = min(int(training.test_samples), int(training.screen_rows))
+    looked_at += min(samples, int(training.train_rows))
     evaluations = steps // training.interval + 1
     rows = 6 * steps * batch + 2 * evaluations * looked_at + 2 * int(training.test_samples)
     return (rows * sizes[task, model] + steps * STEP_FLOPS) / FLOPS_PER_SECOND

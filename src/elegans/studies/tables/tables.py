@@ -1,46 +1,53 @@
-"""The tables of the study of tables: medians over seeds, the best of each learner, and Table 2."""
+"""The tables of the study of tables: runs, medians over seeds, the best of each learner, Table 2.
 
-from collections.abc import Sequence
-from dataclasses import replace
+All are functions of the runs: a run's labels say on which rows it was, and whether these are the
+paper's own (`is_complete`: the whole table is at hand, and no limit of rows cut the fraction).
+"""
+
 from typing import Any, cast
 
 import pandas as pd
 
 from elegans.statistics import bootstrap
-from elegans.studies.tables import baselines as tabular_baselines
+from elegans.studies.tables.baselines import FOREST
 from elegans.studies.tables.reference import FRACTIONS, TABLE_2, reported
-from elegans.tasks.tables.tabular import Tabular
 
 MLP_NAME = "elegans MLP"
-SETTING = ["optimizer", "start", "width", "depth", "weight_decay"]
-TITLE = "Table 2: median test error (%), ours and the paper's (tuned: Grinsztajn et al., 2022)"
+ROWS = ["dataset", "is_complete", "fraction", "samples"]
+NETWORK = ["optimizer", "init", "hidden", "width", "depth", "weight_decay"]
+RUN = ["seed", "status", "steps", "error", "train_error", "seconds"]
+KINDS = {MLP_NAME: "mlp", FOREST: "forest"}
 
 
-def cells(runs: pd.DataFrame, tasks: Sequence[Tabular]) -> pd.DataFrame:
-    """One row a data set, fraction and setting of a learner: its median error, with interval.
+def network_table(runs: pd.DataFrame) -> pd.DataFrame:
+    """One row per run of a network; one that diverged errs as a coin does, a failed one is out."""
+    error = runs["test_error"].where(runs["status"] == "done", 0.5).astype(float)
+    finished = runs.assign(error=error)[runs["status"].isin(["done", "diverged"])]
+    types = {"width": "Int64"}  # missing where layers are unequal
+    return finished[[*ROWS, *NETWORK, *RUN]].astype(types).reset_index(drop=True)
 
-    Where a limit of rows leaves less than the fraction, there is no number of the paper beside it.
-    """
-    by_name = {task.name: task for task in tasks}
+
+def cell_table(networks: pd.DataFrame, fits: pd.DataFrame) -> pd.DataFrame:
+    """One row per data set, fraction and setting of a learner: median error with its interval."""
+    settings = [
+        f"{optimizer}, {init}, {hidden}, decay {decay:g}"
+        for optimizer, init, hidden, _, _, decay in networks[NETWORK].itertuples(index=False)
+    ]
+    everything = [networks.assign(learner=MLP_NAME, setting=settings), fits]
+    runs = pd.concat(everything, ignore_index=True)
     rows = []
-    by = ["dataset", "fraction", "samples", "learner", "setting"]
+    by = [*ROWS, "learner", "setting"]
     for key, cell in runs.groupby(by, sort=False):
-        dataset, fraction, samples, learner, setting = cast(tuple[Any, ...], key)
+        labels = dict(zip(by, cast(tuple[Any, ...], key), strict=True))
         median = bootstrap(cell["error"].to_numpy(float))
-        kinds = {MLP_NAME: "mlp", tabular_baselines.FOREST: "forest"}
-        first, task = cell.iloc[0], by_name[dataset]
-        whole = replace(task, fraction=float(fraction)).sizes.train
-        is_reported = learner in kinds and int(samples) == whole
-        paper = reported(dataset, kinds[learner], fraction) if is_reported else None
+        kind = KINDS.get(labels["learner"])
+        paper = None
+        if labels["is_complete"] and kind:
+            paper = reported(labels["dataset"], kind, labels["fraction"])
         rows.append(
             {
-                "dataset": dataset,
-                "is_exact": task.is_exact,
-                "fraction": float(fraction),
-                "samples": int(samples),
-                "learner": learner,
-                "setting": setting,
-                **{name: first[name] for name in SETTING},
+                **labels,
+                **{name: cell[name].iloc[0] for name in NETWORK},
                 "runs": len(cell),
                 "median": median.value,
                 "low": median.low,
@@ -48,69 +55,66 @@ def cells(runs: pd.DataFrame, tasks: Sequence[Tabular]) -> pd.DataFrame:
                 "paper": None if paper is None else paper / 100,
             }
         )
-    return pd.DataFrame(rows).astype({"width": "Int64", "depth": "Int64", "paper": "float64"})
+    types = {"width": "Int64", "depth": "Int64", "weight_decay": "float64", "paper": "float64"}
+    return pd.DataFrame(rows).astype(types)
 
 
-def best_of(table: pd.DataFrame) -> pd.DataFrame:
+def best_of(cells: pd.DataFrame) -> pd.DataFrame:
     """Of each learner, the setting with the lowest median on each data set and fraction."""
-    chosen = table.groupby(["dataset", "fraction", "learner"], sort=False)["median"].idxmin()
-    return table.loc[chosen].reset_index(drop=True)
+    chosen = cells.groupby(["dataset", "fraction", "learner"], sort=False)["median"].idxmin()
+    return cells.loc[chosen].reset_index(drop=True)
 
 
-def summary(best: pd.DataFrame, tasks: Sequence[Tabular]) -> dict[str, pd.DataFrame]:
-    """Table 2: the best MLP and the best forest beside the paper's; then every learner."""
-    rest = [name for name in best["learner"].drop_duplicates() if name != MLP_NAME]
-    every = {
-        f"Median test error (%) of every learner at {fraction:.0%} of the training rows": grid(
-            best[best["fraction"] == fraction], [MLP_NAME, *rest]
-        )
-        for fraction in FRACTIONS
-        if (best["fraction"] == fraction).any()
-    }
-    found = {TITLE: table_2(best, tasks), **every}
-    absent = tabular_baselines.absent()
-    if absent:
-        advice = pd.DataFrame({"to add it": "pip install 'elegans[tabular]'"}, index=absent)
-        advice.index.name = "learner"
-        found["Learners that are not installed, and so not shown"] = advice
-    return found
+def best_by_seed(
+    best: pd.DataFrame, networks: pd.DataFrame, fits: pd.DataFrame, learner: str
+) -> pd.DataFrame:
+    """The runs of a learner's best setting, one row per data set, fraction and seed."""
+    chosen = best[best["learner"] == learner]
+    if learner == MLP_NAME:
+        keys = ["dataset", "fraction", "optimizer", "init", "hidden", "weight_decay"]
+        runs = networks
+    else:
+        keys = ["dataset", "fraction", "setting"]
+        runs = fits[fits["learner"] == learner]
+    return runs.merge(chosen[keys], on=keys)[["dataset", "fraction", "seed", "error"]]
 
 
-def table_2(best: pd.DataFrame, tasks: Sequence[Tabular]) -> pd.DataFrame:
+def table_2(best: pd.DataFrame) -> pd.DataFrame:
     """The paper's Table 2: of each data set a row that was measured here, and the paper's row.
 
-    A data set of which some rows are missing, or left out by a limit, is marked as a part.
+    A data set of which rows are missing, or left out by a limit, is marked as a part.
     """
-    found = best.set_index(["dataset", "learner", "fraction"])
-    ours, paper_ours = found["median"], found["paper"]
-    kinds = {"MLP": MLP_NAME, "RF": tabular_baselines.FOREST}
+    cells = best.set_index(["dataset", "learner", "fraction"])
+    kinds = {"MLP": MLP_NAME, "RF": FOREST}
     columns = [(kind, fraction) for kind in kinds for fraction in FRACTIONS]
     rows = {}
-    for task in tasks:
-        paper = TABLE_2[task.name]
-        medians = [ours.get((task.name, kinds[kind], fraction)) for kind, fraction in columns]
-        is_whole = task.is_exact and pd.notna(paper_ours.get((task.name, MLP_NAME, 1.0)))
-        name = task.name if is_whole else f"{task.name} (part)"
-        rows[name] = ["-" if m is None else f"{100 * m:.1f}" for m in medians] + ["", "", ""]
-        rows[f"{task.name}, paper"] = [
+    for name in best["dataset"].drop_duplicates():
+        paper = TABLE_2[name]
+        medians = [cells["median"].get((name, kinds[kind], share)) for kind, share in columns]
+        is_part = not cells["is_complete"].get((name, FOREST, 1.0), False)
+        title = f"{name} (part)" if is_part else name
+        rows[title] = ["-" if m is None else f"{100 * m:.1f}" for m in medians] + ["", "", ""]
+        rows[f"{name}, paper"] = [
             *(f"{error:.1f}" for error in (*paper.mlp, *paper.forest)),
             f"{paper.tuned_mlp:.1f}",
             f"{paper.tuned_forest:.1f}",
             f"{paper.best:.1f} {paper.best_model}",
         ]
-    titles = [f"{kind} {'full' if f == 1 else f'{f:.0%}'}" for kind, f in columns]
+    titles = [f"{kind} {'full' if share == 1 else f'{share:.0%}'}" for kind, share in columns]
     titles += ["tuned MLP", "tuned RF", "tuned best"]
     frame = pd.DataFrame.from_dict(rows, orient="index", columns=titles)
     frame.index.name = "data set"
     return frame
 
 
-def grid(best: pd.DataFrame, learners: list[str]) -> pd.DataFrame:
-    """Medians with intervals, data sets downwards and learners across."""
+def learner_table(best: pd.DataFrame) -> pd.DataFrame:
+    """Medians with intervals in percent, one row per fraction and data set, learners across."""
     text = [
         f"{100 * m:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
         for m, low, high in best[["median", "low", "high"]].itertuples(index=False)
     ]
-    frame = best.assign(text=text).pivot(index="dataset", columns="learner", values="text")
-    frame.index.name, frame.columns.name = "data set", None
-    return frame[learners]
+    index = ["fraction", "dataset"]
+    frame = best.assign(text=text).pivot(index=index, columns="learner", values="text")
+    others = [name for name in best["learner"].drop_duplicates() if name != MLP_NAME]
+    frame.columns.name = None
+    return frame.sort_index(ascending=[False, True])[[MLP_NAME, *others]]

@@ -16,7 +16,7 @@ from elegans.compilation import answer
 from elegans.sweeps.executors.dask import cluster_threads
 from elegans.sweeps.executors.in_process import InProcess
 from elegans.sweeps.executors.local import Workers
-from elegans.training.loop import default_lanes
+from elegans.training.lanes import default_lanes
 
 SECONDS_WORTH_A_WORKER = 5.0  # of work in all, below which starting processes does not pay
 LANES_PER_LOAD = 4  # a load fills the lanes of an accelerator so many times

@@ -62,12 +62,12 @@ SUITE = {entry.identifier.lower(): entry for entry in ENTRIES}
 
 
 def directory_of(directory: str | None) -> str | None:
-    """The directory that is meant: the given one, or that of the environment, or none."""
+    """The directory that is meant: this one, or that of the environment, or none."""
     return directory or os.environ.get(VARIABLE) or None
 
 
 def table(name: str, directory: str | None) -> Table:
-    """The table called `name`, from a directory or, where none is given, from OpenML."""
+    """The table called `name`, from a directory or, without one, from OpenML."""
     return fetched(name) if directory is None else read(name, Path(directory))
 
 
@@ -83,10 +83,10 @@ def read(name: str, directory: Path) -> Table:
                 raise ValueError(f"{path} has no {' and no '.join(missing)}; a table is {FILES}.")
             x = np.asarray(arrays["X"], np.float32)
             names = arrays["feature_names"] if "feature_names" in arrays else range(x.shape[-1])
-            found = Table(x, np.asarray(arrays["y"], np.float32), tuple(map(str, names)))
+            table = Table(x, np.asarray(arrays["y"], np.float32), tuple(map(str, names)))
     except (zipfile.BadZipFile, EOFError) as error:
-        raise ValueError(f"{path} is no npz file: {error}.") from error
-    return checked(found, str(path))
+        raise ValueError(f"{path} is not an npz file: {error}.") from error
+    return checked(table, str(path))
 
 
 def fetched(name: str) -> Table:
@@ -113,23 +113,23 @@ def fetched(name: str) -> Table:
     return checked(Table(x, y, tuple(map(str, bunch.data.columns))), f"OpenML {entry.data_id}")
 
 
-def checked(found: Table, where: str) -> Table:
+def checked(table: Table, where: str) -> Table:
     """The table, unless its parts do not fit together."""
-    x, y = found.x, found.y
-    if x.ndim != 2 or y.shape != x.shape[:1] or len(found.feature_names) != x.shape[1]:
+    x, y = table.x, table.y
+    if x.ndim != 2 or y.shape != x.shape[:1] or len(table.feature_names) != x.shape[1]:
         raise ValueError(
             f"{where}: X has a row for each label and a column for each name; got X {x.shape}, "
-            f"y {y.shape} and {len(found.feature_names)} names."
+            f"y {y.shape} and {len(table.feature_names)} names."
         )
     if len(x) < 2:
         raise ValueError(f"{where}: a table has at least 2 rows, to train and to test on.")
     if not np.isin(y, (0.0, 1.0)).all():
         raise ValueError(f"{where}: labels are 0 and 1; got {np.unique(y)[:5]}.")
-    bad = ~np.isfinite(x).all(axis=0)
-    if bad.any():
-        columns = ", ".join(np.asarray(found.feature_names)[bad][:5])
+    is_bad = ~np.isfinite(x).all(axis=0)
+    if is_bad.any():
+        columns = ", ".join(np.asarray(table.feature_names)[is_bad][:5])
         raise ValueError(f"{where}: all values are finite numbers; they are not in {columns}.")
-    return found
+    return table
 
 
 def advice(name: str) -> str:

@@ -24,7 +24,7 @@ from elegans.tasks.boolean import Batch
 from elegans.tasks.tables import openml
 from elegans.tasks.tables.openml import Entry
 
-TEST = 0.1  # of the rows
+TEST_FRACTION = 0.1  # of the rows
 
 
 class Sizes(NamedTuple):
@@ -90,10 +90,10 @@ class Tabular:
 
     @property
     def _rows(self) -> tuple[openml.Table, Examples]:
-        found = rows_of(self.name, openml.directory_of(self.directory))
-        if self.rows is not None and len(found[0].x) != self.rows:
-            raise ValueError(f"{checks.shown(self)}: the table here has {len(found[0].x)} rows.")
-        return found
+        table, examples = rows_of(self.name, openml.directory_of(self.directory))
+        if self.rows is not None and len(table.x) != self.rows:
+            raise ValueError(f"{checks.shown(self)}: the table here has {len(table.x)} rows.")
+        return table, examples
 
     @property
     def is_exact(self) -> bool:
@@ -118,9 +118,7 @@ class Tabular:
     @property
     def sizes(self) -> Sizes:
         """How many rows a run trains and tests on."""
-        rows = len(self.table.x)
-        test = max(1, round(TEST * rows))
-        return Sizes(max(1, round(float(self.fraction) * (rows - test))), test)
+        return sizes_of(len(self.table.x), float(self.fraction))
 
     def standardised(self) -> Examples:
         """All rows, columns of mean 0 and standard deviation 1, labels +-1."""
@@ -156,15 +154,21 @@ class Tabular:
         return Batch(jnp.asarray(x), jnp.asarray(y))
 
 
+def sizes_of(rows: int, fraction: float) -> Sizes:
+    """How many of a table's rows are for training, at a fraction, and for testing."""
+    test = max(1, round(TEST_FRACTION * rows))
+    return Sizes(max(1, round(fraction * (rows - test))), test)
+
+
 @lru_cache(maxsize=len(openml.SUITE))
 def rows_of(name: str, directory: str | None) -> tuple[openml.Table, Examples]:
     """The rows of a table, as they are stored and as they are learned from."""
-    found = openml.table(name, directory)
-    x = found.x.astype(np.float64)
+    table = openml.table(name, directory)
+    x = table.x.astype(np.float64)
     is_constant = x.min(axis=0) == x.max(axis=0)
     x = (x - x.mean(axis=0)) / np.where(is_constant, 1.0, x.std(axis=0))
     x = np.where(is_constant, 0.0, x).astype(np.float32)
-    return found, Examples(x, 2 * found.y - 1)
+    return table, Examples(x, 2 * table.y - 1)
 
 
 def load(
