@@ -73,3 +73,32 @@ def _rates(axes: Axes, rates: pd.DataFrame) -> None:
     axes.set(xlabel="training examples m", ylabel="share of training sets with success")
     axes.set(ylim=(-0.03, 1.05), title="Success rates behind the dots")
     axes.legend(loc="lower right")
+
+
+def curves(tables: Tables) -> Figure:
+    """Figure 4.3, left: accuracies during training below, near and above the threshold."""
+    places = ("below", "near", "above")
+    picture = look.figure(
+        13,
+        4.2,
+        f"Below the threshold every run fits its examples and learns something else (T = "
+        f"{tables.facts['T']}, {tables.facts['trials']} training sets, best of "
+        f"{tables.facts['restarts']} restarts)",
+    )
+    for axes, place in zip(picture.subplots(1, 3, sharey=True), places, strict=True):
+        part = tables["curves"].query("place == @place")
+        shade = look.colours(part["seed"])
+        for seed, run in part.groupby("seed"):
+            axes.plot(run["step"], 1 - run["train_error"], color="0.8", lw=0.8, zorder=1)
+            axes.plot(run["step"], 1 - run["test_error"], color=shade[seed], lw=1.2, zorder=2)
+        axes.axhline(0.99, color="0.4", lw=0.8, ls=":")
+        m = int(part["samples"].iloc[0])
+        wins = int(tables["trials"].query("place == @place")["success"].sum())
+        axes.set_title(f"{place} the threshold, m = {m}: {wins} of {len(shade)} succeed")
+        axes.set(xlabel="step", ylim=(0.45, 1.02))
+    first = picture.axes[0]
+    first.set_ylabel("accuracy")
+    first.plot([], [], color="0.8", label="training set")
+    first.plot([], [], color="#3b528b", label="new examples")
+    first.legend(loc="lower right")
+    return picture
