@@ -102,3 +102,49 @@ def curves(tables: Tables) -> Figure:
     first.plot([], [], color="#3b528b", label="new examples")
     first.legend(loc="lower right")
     return picture
+
+
+FUNCTIONS = {"AND": "#1b9e77", "majority": "#7570b3", "random": "#e6ab02", "XOR": "#d95f02"}
+
+
+def functions(tables: Tables) -> Figure:
+    """Thresholds by function and T, censored ones as arrows, and success rates at the largest T."""
+    picture = look.figure(
+        12,
+        4.4,
+        "AND, majority and a random function are found from few examples; XOR is not "
+        f"({tables.facts['trials']} trials, {tables.facts['steps']:,} steps)",
+    )
+    left, right = picture.subplots(1, 2)
+    table, largest = tables["thresholds"], tables.facts["largest"]
+    for i, (name, colour) in enumerate(FUNCTIONS.items()):
+        part = table[table["function"] == name].sort_values("T")
+        T = part["T"] * 1.02 ** (i - 1.5)  # beside each other, where they would coincide
+        is_known = ~part["is_censored"].to_numpy(bool)
+        left.plot(T[is_known], part["m_star"][is_known], color=colour, marker="o", label=name)
+        for x in T[~is_known]:
+            style = {"arrowstyle": "->", "color": colour, "lw": 2}
+            left.annotate("", (x, 1.5 * largest), (x, 1.02 * largest), arrowprops=style)
+        if not is_known.any():
+            left.plot([], [], color=colour, marker="$\\uparrow$", ls="", label=f"{name}: none")
+    left.axhline(largest, color="0.7", lw=0.8, ls="--")
+    across = left.get_yaxis_transform()
+    left.text(0.01, largest, "the largest m that was tried", fontsize=8, transform=across)
+    left.set(xscale="log", yscale="log", xlabel="number of bits T", ylabel="examples m*")
+    left.set_ylim(0.8 * table["m_star"].min(), 1.7 * largest)
+    left.set_title("The least m with 80% success; arrows: none of the grid")
+    look.plain_ticks(left)
+    left.set_xticks(sorted(table["T"].unique()), [f"{T:,}" for T in sorted(table["T"].unique())])
+    left.legend(loc="center left")
+    top = table["T"].max()
+    rates = tables["rates"].query("T == @top")
+    for name, colour in FUNCTIONS.items():
+        part = rates[rates["function"] == name].sort_values("samples")
+        right.plot(part["samples"], part["rate"], color=colour, marker="o", ms=4, label=name)
+    right.axhline(0.8, color="0.6", lw=0.8)
+    right.set(xscale="log", xlabel="training examples m", ylabel="share of trials with success")
+    right.set(ylim=(-0.03, 1.05), title=f"Success rates at T = {top}")
+    look.plain_ticks(right)
+    right.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])
+    right.legend(loc="center left")
+    return picture
