@@ -29,7 +29,7 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import bootstrap, paired, wilson
 from elegans.studies.attention.protocol import GOAL, HALF, SPARSITY, full_batch
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import UniqueConjunction
 
@@ -82,7 +82,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     every = runs["runs"]
     weights = every.rows(lambda run: final_weights(run, settings.inputs))
     final = pd.DataFrame([summary(seed, part) for seed, part in weights.groupby("seed")])
-    table = every.table.merge(final, on="seed")
+    table = every.table[["seed", "steps", "train_error", "test_error"]].merge(final, on="seed")
     return {"final": table, "curves": every.rows(curve), "weights": weights}
 
 
@@ -132,7 +132,17 @@ def summary(seed: object, part: pd.DataFrame) -> dict[str, Any]:
         "weight_if_false": float(by_bit.get(False, np.nan)),
         "weight_if_true": float(by_bit.get(True, np.nan)),
         "top_is_hidden": largest == set(relevant["position"].unique()),
+        "irrelevant_if_false": irrelevant_share(part, is_decided=True),
+        "irrelevant_if_true": irrelevant_share(part, is_decided=False),
     }
+
+
+def irrelevant_share(part: pd.DataFrame, *, is_decided: bool) -> float:
+    """The share of irrelevant positions, over inputs in which a hidden bit is false, or none is."""
+    all_true = part[part["is_relevant"]].groupby("input")["is_true"].all()
+    inputs = all_true.index[all_true.to_numpy(bool) != is_decided]
+    others = part[~part["is_relevant"] & ~part["is_cls"] & part["input"].isin(inputs)]
+    return float(others["weight"].sum() / max(1, len(inputs)))
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -140,6 +150,13 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     return {"T": settings.T, "support": list(settings.support), "samples": settings.samples}
 
 
+@known_failure(
+    reason=(
+        "Where all hidden bits are true nothing is there to be looked at, and without dropout of "
+        "embeddings some runs then look at [CLS] and a few other positions"
+    ),
+    scales=("quick", "laptop"),
+)
 def irrelevant_positions_get_nothing(tables: Tables) -> Claim:
     """The irrelevant positions together have less than a tenth of the attention."""
     final = tables["final"]
@@ -151,6 +168,23 @@ def irrelevant_positions_get_nothing(tables: Tables) -> Claim:
         measured=(
             f"{interval:.3f} at the end (at first {start:.2f}); the hidden bits get "
             f"{final['relevant'].mean():.2f}, and [CLS] itself {final['cls'].mean():.2f}"
+        ),
+        against="an interval of the mean over runs that reaches 0.1",
+        holds=interval.high < MOST_ELSEWHERE,
+        interval=interval,
+    )
+
+
+def a_false_bit_takes_it_all(tables: Tables) -> Claim:
+    """Where a hidden bit is false, irrelevant positions get next to nothing."""
+    final = tables["final"]
+    interval = bootstrap(final["irrelevant_if_false"].to_numpy(), np.mean)
+    return Claim(
+        text="Where a hidden bit is false, the positions that do not matter get less than 0.1",
+        source="our refinement of Figure 4.3 (right)",
+        measured=(
+            f"{interval:.3f} of the attention over inputs in which a hidden bit is false, and "
+            f"{final['irrelevant_if_true'].mean():.2f} where all three are true"
         ),
         against="an interval of the mean over runs that reaches 0.1",
         holds=interval.high < MOST_ELSEWHERE,
@@ -234,6 +268,7 @@ STUDY = Study(
     claims=(
         network_has_learned,
         irrelevant_positions_get_nothing,
+        a_false_bit_takes_it_all,
         largest_weights_are_hidden_bits,
         false_bits_are_looked_at,
     ),
@@ -257,7 +292,8 @@ STUDY = Study(
         "final": (
             "One row per run, at its end: the shares of the attention of [CLS], the least mean "
             "weight of a hidden bit and the largest of another one, and the mean weight of a "
-            "hidden bit where it is false and where it is true."
+            "hidden bit where it is false and where it is true; then the share of irrelevant "
+            "positions over inputs in which a hidden bit is false, and in which none is."
         ),
         "curves": "Shares of the attention, and errors, during training.",
         "weights": "The weight of each position on each input at the end of each run.",

@@ -87,7 +87,7 @@ def parity(tables: Tables) -> Figure:
     left.set(xlabel="step", ylabel="loss", title="Loss on new examples, a line per seed")
     right.set(xlabel="step", ylabel="accuracy", title="Accuracy on new examples", ylim=(0.4, 1.02))
     left.set_ylim(0, None)
-    left.legend(loc="lower left")
+    left.legend(loc="center right")
     top = float(np.nanmax(curves["step"]))
     for axes in (left, right):
         axes.set_xlim(0, top)

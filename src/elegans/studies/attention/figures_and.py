@@ -129,13 +129,15 @@ def functions(tables: Tables) -> Figure:
             left.plot([], [], color=colour, marker="$\\uparrow$", ls="", label=f"{name}: none")
     left.axhline(largest, color="0.7", lw=0.8, ls="--")
     across = left.get_yaxis_transform()
-    left.text(0.01, largest, "the largest m that was tried", fontsize=8, transform=across)
+    left.text(
+        0.35, 0.96 * largest, "the largest m that was tried", fontsize=8, va="top", transform=across
+    )
     left.set(xscale="log", yscale="log", xlabel="number of bits T", ylabel="examples m*")
     left.set_ylim(0.8 * table["m_star"].min(), 1.7 * largest)
     left.set_title("The least m with 80% success; arrows: none of the grid")
     look.plain_ticks(left)
     left.set_xticks(sorted(table["T"].unique()), [f"{T:,}" for T in sorted(table["T"].unique())])
-    left.legend(loc="center left")
+    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     top = table["T"].max()
     rates = tables["rates"].query("T == @top")
     for name, colour in FUNCTIONS.items():
@@ -146,5 +148,5 @@ def functions(tables: Tables) -> Figure:
     right.set(ylim=(-0.03, 1.05), title=f"Success rates at T = {top}")
     look.plain_ticks(right)
     right.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0], ["0", "0.2", "0.4", "0.6", "0.8", "1"])
-    right.legend(loc="center left")
+    right.legend(loc="center right")
     return picture

@@ -85,5 +85,7 @@ def until_success(
     return Experiment(
         conjunction(T, samples, rows=rows, test_rows=test_rows),
         network.model(restart),
-        full_batch(samples, steps, test_samples=test_rows, stop=Stop(test_error=GOAL)),
+        full_batch(
+            samples, steps, test_samples=test_rows, screen_rows=250, stop=Stop(test_error=GOAL)
+        ),
     )
