@@ -13,6 +13,8 @@ from jaxtyping import Array, PRNGKeyArray
 
 from elegans.fields import Count
 
+SEEDS = 2**32  # JAX makes a key of 32 bits
+
 
 class Keys(NamedTuple):
     """Every source of randomness of a run, by what it is for."""

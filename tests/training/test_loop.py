@@ -197,3 +197,20 @@ def test_watching_sees_every_row_of_the_history():
     run = el.run(EXPERIMENT, seed=0, watch=rows.append)
     assert [row["step"] for row in rows] == list(run.history.step)
     assert set(rows[0]) == set(loop.CURVES)
+
+
+def test_watching_does_not_change_when_a_run_stops_by_a_negative_loss():
+    training = el.Training(
+        loss="correlation",
+        steps=60,
+        samples=100,
+        evaluate_every=10,
+        test_samples=1_000,
+        screen_rows=200,
+        stop=el.Stop(test_error=None, test_loss=-0.2),
+    )
+    experiment = el.Experiment(el.tasks.Parity(6, 1), el.models.MLP(width=8), training)
+    alone, watched = el.run(experiment), el.run(experiment, probes=[el.probes.parameters])
+    assert alone.success
+    assert alone.steps == watched.steps < 60
+    np.testing.assert_array_equal(alone.history, watched.history)

@@ -50,7 +50,7 @@ def train(
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
     if "step" in (probes or {}):
-        raise ValueError("A probe is not named 'step': the steps of its column have that name.")
+        raise ValueError("'step' is the name of a column of its own; give the probe another name.")
     waiting = iter(jobs)
     leader = next(waiting, None)
     if leader is None:
