@@ -78,8 +78,8 @@ def widths_of(table: pd.DataFrame) -> str:
     if not widths:
         return "no width"
     names = [f"{width:,}" for width in widths]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{'width' if len(names) == 1 else 'widths'} {listed}"
+    text = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    return f"{'width' if len(names) == 1 else 'widths'} {text}"
 
 
 def points(interval: Interval) -> str:
