@@ -34,7 +34,7 @@ FLOW = {
     "protocols": {"checks", "descriptions", "fields"},
     "runs": {"experiments"},  # a stored run rebuilds its experiment when it is asked for
     "tasks": DATA,
-    "models": DATA,
+    "models": DATA | {"training"},  # the zoo lists recipes
     "constructions": DATA | {"theory"},
     "theory": BASE | {"tasks", "models"},
     "probes": DATA | {"theory"},
