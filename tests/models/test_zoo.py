@@ -1,5 +1,8 @@
 """The 18 architectures of the chapter on hidden progress, by label."""
 
+import re
+from pathlib import Path
+
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -63,3 +66,10 @@ def test_what_is_no_architecture_or_no_parity_is_refused():
         zoo.architectures(20, 3)["xvi"]
     with pytest.raises(ValueError, match=r"k counts relevant bits, so it is in 1..5; got 6"):
         zoo.architectures(5, 6)
+
+
+def test_the_page_of_the_chapter_runs_as_printed(capsys):
+    page = (Path(__file__).parents[2] / "docs" / "hidden-progress.md").read_text("utf-8")
+    for block in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(compile(block, "hidden-progress.md", "exec"), {})
+    assert "True" in capsys.readouterr().out

@@ -30,6 +30,7 @@ def enumerated(model, params):
 
     sigma = activation(model.activation)
     weight, bias = params.layers[0]
+    bias = 0.0 if bias is None else bias
 
     def correlation(weight):
         return jnp.sum(jnp.mean(jnp.asarray(Y)[:, None] * sigma(X @ weight + bias), axis=0))
@@ -43,6 +44,7 @@ def enumerated(model, params):
         MLP(width=3, activation="sinusoid:3"),
         MLP(width=3, activation="z^3"),
         MLP(width=2, activation="sin"),
+        MLP(width=2, activation="sinusoid:3", hidden_bias=False),
     ],
 )
 def test_the_gap_of_a_neuron_is_that_of_its_enumerated_gradient(model):

@@ -97,7 +97,8 @@ def population_gradients(view: View) -> Float[Array, "neurons n"]:
     if isinstance(model, PolyNet):
         return polynet_gradients(weight, support)
     rule = closed_form(model, len(support))
-    return jax.vmap(lambda w, b: rule(w, b, support)[:-1])(weight.T, bias)
+    biases = jnp.zeros(weight.shape[1]) if bias is None else bias
+    return jax.vmap(lambda w, b: rule(w, b, support)[:-1])(weight.T, biases)
 
 
 def closed_form(model: Any, k: int) -> Any:
