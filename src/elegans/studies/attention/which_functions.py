@@ -205,9 +205,9 @@ def growth_per_bit(tables: Tables, function: str) -> Interval:
     trials = tables["trials"].query("function == @function")
     draws = thresholds.threshold_draws(trials, "T", TARGET)
     first, last = min(draws.columns), max(draws.columns)
+    bits = bits_needed(last, SPARSITY) / bits_needed(first, SPARSITY)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = (draws[last] / draws[first]).to_numpy(float)
-    ratios *= bits_needed(first, SPARSITY) / bits_needed(last, SPARSITY)
+        ratios = draws[last].to_numpy(float) / draws[first].to_numpy(float) / bits
     return percentile(float(ratios[0]), ratios[1:], 0.95)
 
 
