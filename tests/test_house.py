@@ -49,7 +49,7 @@ FLOW = {
 EVERYTHING_BELOW = set().union(*FLOW.values()) | set(FLOW)
 FLOW["studies"] = EVERYTHING_BELOW | {"learners", "estimators", "report", "sweeps"}
 FLOW["commands"] = FLOW["studies"] | {"studies"}
-FLOW["cli"] = {"commands"}
+FLOW["cli"] = {"checks", "commands"}
 
 
 def imports(path):
