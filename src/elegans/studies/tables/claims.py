@@ -26,8 +26,8 @@ SPARSE = "Pareto paper, section 4.2 (3T)"
 POINT = 0.01
 WHERE_MEASURED = ("quick",)  # the scales at which failures are known
 OVERFITTED = (
-    "Adam fits the few training rows almost fully at width 100 already, so that width and larger "
-    "first weights have nothing to speed up; the paper may have trained by another optimiser"
+    "at width 100 Adam's networks err less on the training rows than on new ones already, so that "
+    "width and larger first weights have little to speed up; the paper may have trained otherwise"
 )
 NEAR_CHANCE = (
     "SGD makes 100 steps at 1% of the rows and 400 to 800 at 10%; with so few, dense networks and "
