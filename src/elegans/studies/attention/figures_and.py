@@ -36,7 +36,7 @@ def thresholds(tables: Tables) -> Figure:
 def _thresholds(axes: Axes, table: pd.DataFrame) -> None:
     finite = table[np.isfinite(table["fit"])]
     T, m = finite["T"].to_numpy(float), finite["fit"].to_numpy()
-    high = finite["high"].clip(upper=1.5 * m.max()).to_numpy()
+    high = finite["high"].clip(upper=1.5 * m.max(initial=1.0)).to_numpy()
     error = [(m - finite["low"]).clip(0), (high - m).clip(0)]
     style: Any = {"fmt": "o", "color": "#1b9e77", "ms": 6, "capsize": 3, "zorder": 3}
     axes.errorbar(T, m, error, label="transformer", **style)
