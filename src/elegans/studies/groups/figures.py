@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -92,6 +93,7 @@ def modular_addition(tables: Tables) -> Figure:
             axes = panels[f"{name}-power-{column}"]
             axes.bar(bars["x"], bars["value"], color="0.4")
             axes.set(ylim=(0, 1), xlabel="frequency", ylabel="power")
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     quadratic = tables["curves"][tables["curves"]["activation"] == "square"]
     _margins(panels["margin"], quadratic, tables["ends"], "activation")
     panels["margin"].axhline(facts["memorising"], color="0.5", ls=":", lw=1)
@@ -156,5 +158,115 @@ def _frequencies(axes: Axes, tables: Tables) -> None:
         mean = part.groupby("representation", sort=False)["share_end"].mean()
         axes.bar(np.arange(1, len(mean) + 1) + offset, mean, 0.38, color=colour, label=str(name))
     axes.axhline(float(rows["theory_limit"].iloc[0]), color=THEORY, ls="--", lw=1, label="theory")
-    axes.set(title="Share of the norm", xlabel="frequency", ylabel="share")
+    top = 1.25 * float(rows["share_end"].max())
+    axes.set(title="Share of the norm, cubed", xlabel="frequency", ylabel="share", ylim=(0, top))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend(loc="upper center", ncols=3)
+
+
+def group_features(tables: Tables) -> Figure:
+    """A row per group: margin, maximal powers at start and end, neurons and shares."""
+    groups = list(tables["ends"]["group"].unique())
+    picture = look.figure(
+        14, 4.2 * len(groups), "What networks learn that multiply in a group of permutations"
+    )
+    panels = picture.subplots(len(groups), 4, squeeze=False)
+    for row, name in zip(panels, groups, strict=True):
+        part = {
+            key: tables[key][tables[key]["group"] == name]
+            for key in ("curves", "ends", "neurons", "representations")
+        }
+        _margins(row[0], part["curves"], part["ends"], "group")
+        row[0].set_title(f"{name}: margin")
+        _powers(row[1], part["neurons"], "group", "representation")
+        mean = part["representations"].groupby("representation", sort=False).mean(numeric_only=True)
+        x = np.arange(len(mean))
+        labels = [f"{i}\n(dim {d:.0f})" for i, d in zip(mean.index, mean["dimension"], strict=True)]
+        row[2].bar(x - 0.2, mean["neurons_start"], 0.38, color="0.7", label="start")
+        row[2].bar(x + 0.2, mean["neurons_end"], 0.38, color=MEASURED, label="end")
+        row[2].set(title="Neurons per representation", ylabel="neurons (mean over seeds)")
+        row[3].bar(x - 0.2, mean["share_end"], 0.38, color=MEASURED, label="trained")
+        row[3].bar(x + 0.2, mean["theory"], 0.38, color=THEORY, label="optimum at this penalty")
+        row[3].plot(x, mean["theory_limit"], "_", color="k", ms=24, label="largest margin")
+        row[3].set(title="Share of the norm, cubed", ylabel="share", ylim=(0, 1.15))
+        for axes in row[2:]:
+            axes.set_xticks(x, labels)
+            axes.legend()
+    return picture
+
+
+def parity_margin(tables: Tables) -> Figure:
+    """The top neurons as bars over the inputs, and the margin."""
+    facts, bars = tables.facts, tables["weights"]
+    title = f"What a network of powers learns of a parity of {facts['k']} of {facts['n']} bits"
+    picture = look.figure(14, 5.5, title)
+    ranks = sorted(bars["rank"].unique())[:4]
+    mosaic = [[*(f"n{r}" for r in ranks[:2]), "margin"], [*(f"n{r}" for r in ranks[2:]), "margin"]]
+    panels = picture.subplot_mosaic(mosaic, width_ratios=[1, 1, 1.5])
+    for rank in ranks:
+        axes, part = panels[f"n{rank}"], bars[bars["rank"] == rank]
+        colours = [MEASURED if name == "u" else "tab:green" for name in part["part"]]
+        axes.bar(np.arange(len(part)), part["value"], color=colours)
+        axes.axhline(0, color="k", lw=0.6)
+        axes.set_xticks(np.arange(len(part)), part["label"])
+        axes.set(title=f"Neuron of rank {rank + 1} by norm", ylabel="weight")
+    axes = panels["margin"]
+    for seed, line in tables["curves"].groupby("seed"):
+        label = "trained" if seed == 0 else None
+        axes.plot(line["step"], line["ratio"], color=MEASURED, lw=1, label=label)
+    axes.axhline(1, color=THEORY, ls="--", lw=1, label="largest possible")
+    axes.set(title="Margin", xlabel="step", ylabel="margin / largest margin", ylim=(-0.5, 1.1))
+    look.few_thousands(axes)
     axes.legend(loc="lower right")
+    return picture
+
+
+def regularisation_path(tables: Tables) -> Figure:
+    """Margin ratio against the penalty, theory as lines and training as dots."""
+    picture = look.figure(12, 4.6, "How far from the largest margin does a penalty keep a network?")
+    left, right = picture.subplots(1, 2)
+    lines, dots = tables["theory"], tables["ends"]
+    for colour, (name, line) in zip(look_cycle(), lines.groupby("group", sort=False), strict=False):
+        line = line[line["ratio"] > 0]
+        part = dots[dots["group"] == name]
+        left.plot(line["weight"], line["ratio"], color=colour, label=f"{name}, exact optimum")
+        left.plot(part["weight"], part["ratio"], "o", color=colour, ms=4, label=f"{name}, trained")
+        right.plot(line["weight"], line["norm"], color=colour)
+        right.plot(part["weight"], part["norm"], "o", color=colour, ms=4)
+    left.axhline(1, color=THEORY, ls="--", lw=1)
+    for axes in (left, right):
+        axes.set(xscale="log", xlabel="weight of the penalty")
+        axes.invert_xaxis()
+    left.set(ylabel="margin / largest margin", title="Margin", ylim=(0.6, 1.03))
+    right.set(ylabel="norm, cubed", title="Norm", yscale="log")
+    left.legend(loc="lower right")
+    return picture
+
+
+def modular_grokking(tables: Tables) -> Figure:
+    """Errors and Fourier power against steps, with weight decay and without."""
+    facts = tables.facts
+    picture = look.figure(
+        12,
+        4.6,
+        f"Addition modulo {facts['p']} from {facts['fraction']:.0%} of the table: delayed "
+        "generalisation",
+    )
+    panels = picture.subplots(1, 2, sharey=True)
+    lines = {
+        "train_error": ("error on the training set", "0.5"),
+        "test_error": ("error on the rest of the table", MEASURED),
+        "power": ("power in the strongest frequency", THEORY),
+    }
+    names = [("decay", "With weight decay"), ("none", "Without: a control")]
+    for axes, (name, title) in zip(panels, names, strict=True):
+        part = tables["curves"][tables["curves"]["decay"] == name]
+        for column, (label, colour) in lines.items():
+            for seed, line in part.groupby("seed"):
+                x = line["step"] + 1
+                shown = label if seed == 0 else None
+                axes.plot(x, line[column], color=colour, lw=1, label=shown)
+        axes.set(title=title, xscale="log", xlabel="step + 1", ylim=(-0.02, 1.02))
+        axes.legend(loc="center left")
+    panels[0].set_ylabel("error, share of power")
+    return picture
