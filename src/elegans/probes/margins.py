@@ -24,11 +24,11 @@ Powers = Float[Array, "reps width"]
 
 
 class Basis(NamedTuple):
-    """Matrix entries of all representations, side by side, and which representation each is of."""
+    """Matrix entries of all `size` representations, side by side, and of which each is."""
 
     frame: Float[np.ndarray, "n entries"]
     owner: Int[np.ndarray, " entries"]
-    count: int
+    size: int
 
 
 def best_margin(task: Any) -> float:
@@ -80,7 +80,7 @@ def features(view: View) -> dict[str, Num[Array, "..."]]:
     parts = parts / jnp.sum(parts)
     home = jnp.argmax(total, axis=0)
     each = {name: _maximal(power) for name, power in powers.items()}
-    shares = parts @ jax.nn.one_hot(home, basis.count)
+    shares = parts @ jax.nn.one_hot(home, basis.size)
     power = parts @ _maximal(total)
     return {**each, "shares": shares, "power": power, "norms": norms, "home": home}
 
@@ -100,7 +100,7 @@ def _basis(group: Any) -> Basis:
 def _powers(basis: Basis, vectors: Float[Array, "n width"]) -> Powers:
     """The power of each column in each representation."""
     squares = (jnp.asarray(basis.frame, jnp.float32).T @ vectors) ** 2
-    return jax.ops.segment_sum(squares, jnp.asarray(basis.owner), basis.count)
+    return jax.ops.segment_sum(squares, jnp.asarray(basis.owner), basis.size)
 
 
 def _maximal(powers: Powers) -> Float[Array, " width"]:

@@ -36,7 +36,7 @@ def margin_game(tables: Tables) -> Figure:
     )
     legend = left.legend(title="representation is", loc="upper right")
     for handle in legend.legend_handles:
-        handle.set_sizes([40])  # type: ignore[union-attr]
+        handle.set_sizes([40])
     _dying(right, tables)
     return picture
 
@@ -56,8 +56,8 @@ def _dying(axes: Axes, tables: Tables) -> None:
         colour = THEORY if name in gone else shades[name]
         label = f"{name}{', left out by theory' if name in gone else ''}" if seed == 0 else None
         axes.plot(line["time"], line["share"], color=colour, lw=1, label=label)
-    for seed, line in tables["decay"].groupby("seed"):
-        line = line.groupby("time")["predicted"].sum()
+    for seed, part in tables["decay"].groupby("seed"):
+        line = part.groupby("time")["predicted"].sum()
         label = "predicted" if seed == 0 else None
         axes.plot(line.index, line, "--", color="0.2", lw=1.2, label=label)
     axes.set(xscale="log", yscale="log", xlabel="sum of learning rates so far", ylabel="norm share")
@@ -81,7 +81,7 @@ def modular_addition(tables: Tables) -> Figure:
         for name in ("square", "relu")
     ]
     bottom = ["margin"] * 2 + ["powers"] * 2 + ["shares"] * 2
-    panels = picture.subplot_mosaic(
+    panels: dict[str, Axes] = picture.subplot_mosaic(
         [*rows, bottom], height_ratios=[1, 1, 1.6], width_ratios=[1.7, 1] * 3
     )
     for name in ("square", "relu"):
@@ -133,7 +133,7 @@ def _margins(axes: Axes, curves: pd.DataFrame, ends: pd.DataFrame, by: str) -> N
 
 def _powers(axes: Axes, neurons: pd.DataFrame, by: str, feature: str) -> None:
     """Histograms of the maximal power of u, at the start and at the end."""
-    bins = np.linspace(0, 1, 41)
+    bins = [i / 40 for i in range(41)]
     start = neurons[neurons["when"] == "start"]
     parts = [(start, "0.7", "at the start")]
     for colour, (name, part) in zip(look_cycle(), neurons.groupby(by, sort=False), strict=False):
@@ -202,7 +202,7 @@ def parity_margin(tables: Tables) -> Figure:
     picture = look.figure(14, 5.5, title)
     ranks = sorted(bars["rank"].unique())[:4]
     mosaic = [[*(f"n{r}" for r in ranks[:2]), "margin"], [*(f"n{r}" for r in ranks[2:]), "margin"]]
-    panels = picture.subplot_mosaic(mosaic, width_ratios=[1, 1, 1.5])
+    panels: dict[str, Axes] = picture.subplot_mosaic(mosaic, width_ratios=[1, 1, 1.5])
     for rank in ranks:
         axes, part = panels[f"n{rank}"], bars[bars["rank"] == rank]
         colours = [MEASURED if name == "u" else "tab:green" for name in part["part"]]

@@ -17,7 +17,7 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap
 from elegans.studies.groups import trained
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.tasks.groups import Symmetric
@@ -108,6 +108,13 @@ def optimum_is_reached(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "Weak neurons move slowly: after 50,000 steps a few with 1% to 5% of the largest norm, "
+        "a millionth of the norm cubed, are still on their way."
+    ),
+    scales=("quick", "laptop"),
+)
 def neurons_have_one_representation(tables: Tables) -> Claim:
     """In every live neuron u, v and w are of one representation, the same one."""
     neurons = tables["neurons"]
@@ -116,12 +123,14 @@ def neurons_have_one_representation(tables: Tables) -> Claim:
     end = (neurons["when"] == "end") & neurons["is_live"]
     name, interval = worst_group(neurons.assign(pure=pure)[end], "pure", is_low=True)
     start = pure[neurons["when"] == "start"].mean()
+    others = neurons[end & ~pure].groupby(["group", "seed"])["share"].sum()
+    impure = float(others.max()) if len(others) else 0.0
     return Claim(
         text="Every neuron is of one representation, the same in u, v and w",
         source="thesis, Figures 7.6 (d), D.2, D.3, Theorem 7.9",
         measured=(
-            f"{interval:.1%} of live neurons ({name}); least power {powers[end].min():.4f}; at the "
-            f"start {start:.1%} of neurons are"
+            f"{interval:.1%} of live neurons ({name}); least power {powers[end].min():.4f}; the "
+            f"others have {impure:.0e} of the norm cubed; at the start {start:.1%} of neurons are"
         ),
         against=f"one live neuron with {PURE} or less of its power in one, or most at the start",
         holds=interval.low == 1 and start < 0.5,

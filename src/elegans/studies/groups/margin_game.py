@@ -146,19 +146,19 @@ def _unit(vector: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Groups to solve (a network is built for `certified`), and one to train."""
+    """Groups to solve (a network is built for `certified`), and the one to train."""
 
     certified: Mapping[str, FiniteGroup]
     solved: Mapping[str, FiniteGroup]
-    trained: str
     recipe: trained.Recipe
+    taught: str
     seeds: int
 
 
 QUICK = Settings(
     certified=SMALL,
     solved=CHARACTERS_ONLY,
-    trained="Dic3",
+    taught="Dic3",
     recipe=trained.Recipe(
         width=60, weight=3.6e-3, steps=10_000, doublings=tuple(range(200, 1201, 200))
     ),
@@ -167,7 +167,7 @@ QUICK = Settings(
 LAPTOP = Settings(
     certified=SMALL,
     solved=MORE,
-    trained="A5",
+    taught="A5",
     recipe=trained.Recipe(
         width=300, weight=1e-4, steps=60_000, doublings=tuple(range(1000, 10_001, 1000))
     ),
@@ -183,9 +183,9 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     points += [
         ({"group": name}, Game(group, certified=False)) for name, group in settings.solved.items()
     ]
-    task = GroupOperation(settings.certified[settings.trained])
+    task = GroupOperation(settings.certified[settings.taught])
     experiment = trained.experiment(task, settings.recipe)
-    labels = {"group": settings.trained}
+    labels = {"group": settings.taught}
     return {
         "games": Sweep.of(points),
         "training": trained.sweep([(labels, experiment)], settings.seeds),
@@ -246,13 +246,13 @@ def decay(run: Run) -> pd.DataFrame:
         predicted = (left**3).sum(axis=1) / (norms[late] ** 3).sum(axis=1)
         columns = {"time": time[late], "share": seen["features.shares"][late, i]}
         parts.append(pd.DataFrame({"representation": label, **columns, "predicted": predicted}))
-    columns = ["representation", "time", "share", "predicted"]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    empty = pd.DataFrame(columns=["representation", "time", "share", "predicted"])
+    return pd.concat(parts, ignore_index=True) if parts else empty
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     """What was trained."""
-    return {"trained": settings.trained, "weight": settings.recipe.weight}
+    return {"trained": settings.taught, "weight": settings.recipe.weight}
 
 
 STUDY = Study(

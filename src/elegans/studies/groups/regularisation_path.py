@@ -144,7 +144,7 @@ def training_follows_the_path(tables: Tables) -> Claim:
 
     interval = bootstrap_clustered(table, largest, by="seed")
     cells = table.groupby(["group", "weight"])["off"].mean()
-    group, weight = cells.idxmax()  # type: ignore[misc]
+    group, weight = cells.index[int(np.argmax(cells))]
     return Claim(
         text="At every weight of the penalty training ends at the exact optimum's margin",
         source="this study",
