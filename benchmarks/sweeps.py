@@ -31,7 +31,7 @@ from elegans.sweeps.executors import Pool
 from elegans.sweeps.executors.in_process import InProcess
 from elegans.sweeps.schedule import Schedule
 
-RUNS, STEPS, WIDTHS = 1_200, 3_000, (30, 100)  # some 20 s on two workers of a recent machine
+RUNS, STEPS, WIDTHS = 1_200, 3_000, (30, 100)
 REPEATS = 2
 DRIVEN, DRIVEN_POINTS = 20_000, 400
 SHORT_RUNS, POOLED_RUNS = 1_000, 10_000
