@@ -12,7 +12,7 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
 * a model may offer `check(task)`, which refuses what it cannot learn; `body`, what its predictions
   depend on, so that networks that differ in their init alone share a compiled program;
   `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`; `neurons(params)`, a
-  matrix per layer of neurons with a row for each, and `keep(params, neurons)`, for norms and
+  matrix with a row per neuron, or one per layer, and `keep(params, neurons)`, for norms and
   pruning; `apply_population(params)`, all predictions at once, in the order of `population()`;
 * an init may offer `check(model, task)`.
 """

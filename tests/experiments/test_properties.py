@@ -167,6 +167,8 @@ EXAMPLES = [  # of configurations with few fields
     el.models.TwoEmbedding(width=5, activation="relu"),
     el.models.PowerNetwork(width=5, degree=3),
     el.models.BoundedTransformer(kind="block", layers=2, heads=2),
+    el.models.TransformerClassifier(heads=2, dim=8, norm="none"),
+    *(el.models.PolyNet(degree=3), el.models.DisjointPolyNet(degree=2)),
     el.tasks.GroupOperation(groups.Cyclic(5), fraction=0.5),
     el.tasks.GroupOperation(groups.Product(groups.Symmetric(3), groups.Dihedral(4))),
     *(groups.Alternating(4), groups.Dicyclic(3), groups.Quaternion()),
@@ -179,6 +181,10 @@ EXAMPLES = [  # of configurations with few fields
     regularisers.Norm(1e-4, b=3.0),
     *(el.probes.Attended(), el.probes.AttentionMasses(32), el.probes.SupNormPath()),
     el.probes.Divergences(("unigram",), 16),
+    *(el.probes.FourierGap(), el.probes.RelevantLead(), el.probes.RelevantProduct()),
+    *(el.probes.SupportShare(), el.probes.ClsAttention(10)),
+    el.tasks.UniqueConjunction(n=8, k=2, p=0.7, samples=30),
+    el.inits.Restart(el.inits.Sparse(2), 4),
 ]
 
 

@@ -1,4 +1,4 @@
-"""What learns: networks as frozen descriptions with `init(key, task)` and `apply(params, x)`."""
+"""What learns: networks, as frozen descriptions with `init_params` and `apply`."""
 
 from elegans.models import zoo as zoo
 from elegans.models.induction import MinimalInduction as MinimalInduction

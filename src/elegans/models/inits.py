@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
 
 from elegans import checks
-from elegans.fields import Number, configuration
+from elegans.fields import Count, Number, configuration
 from elegans.models.from_runs import Fixed as Fixed
 from elegans.models.from_runs import FromRun as FromRun
 from elegans.models.from_runs import cut as cut
+from elegans.protocols import Init
 
 
 class Layer(NamedTuple):
@@ -321,3 +322,28 @@ def check_symmetric(init: object, sizes: tuple[int, ...], task: object) -> None:
             f"{checks.shown(init)}: its bias grid is made for an even number of relevant bits; "
             f"{task} has k = {relevant_count(init, task)}."
         )
+
+
+@configuration
+class Restart:
+    """Another draw of an init for the same run: its data stay, its weights change.
+
+    Attributes:
+        init: What draws.
+        number: Of the restart, traced: restarts compile nothing.
+    """
+
+    init: Init
+    number: Count = 0
+
+    def __post_init__(self) -> None:
+        checks.count(self, "number", self.number, low=0, what="counts restarts")
+
+    def __call__(self, key: PRNGKeyArray, model: Any, task: Any) -> PyTree:
+        """The parameters of the restart of this number."""
+        return self.init(jr.fold_in(key, self.number), model, task)
+
+    def check(self, model: Any, task: Any) -> None:
+        """Refuses what the init refuses."""
+        if hasattr(self.init, "check"):
+            self.init.check(model, task)

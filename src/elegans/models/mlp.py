@@ -7,7 +7,7 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +20,13 @@ from elegans.fields import Number, configuration, is_off
 from elegans.models import activations
 from elegans.models.inits import Layer, Layers, Uniform
 from elegans.protocols import Init, check_init
+
+
+class ForwardPass(NamedTuple):
+    """What an MLP computes on the way: its prediction, and the values of each hidden layer."""
+
+    prediction: Float[Array, "..."]
+    hidden: tuple[Float[Array, "..."], ...]
 
 
 @configuration
@@ -126,15 +133,22 @@ class MLP:
     def apply(
         self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
     ) -> Float[Array, "..."]:
-        """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
+        """The prediction at one example: a number, or one logit per class; with `key`, dropout."""
+        return self.trace(params, x, key).prediction
+
+    def trace(
+        self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
+    ) -> "ForwardPass":
+        """The forward pass at one example, the hidden neurons' values included."""
         sigma = activations.activation(self.activation)
-        hidden = params.layers[:-1] if self.output_layer else params.layers
-        for i, layer in enumerate(hidden):
+        hidden = []
+        for i, layer in enumerate(params.layers[:-1] if self.output_layer else params.layers):
             x = sigma(layer.at(x))
             if not is_off(self.dropout) and key is not None:
                 x = dropout(jr.fold_in(key, i), x, self.dropout)
+            hidden.append(x)
         out = params.layers[-1].at(x) if self.output_layer else x
-        return out[..., 0] if out.shape[-1] == 1 else out
+        return ForwardPass(out[..., 0] if out.shape[-1] == 1 else out, tuple(hidden))
 
     def neurons(self, params: Layers) -> tuple[Float[Array, "neurons numbers"], ...]:
         """The numbers of each hidden neuron, one matrix a layer with a row for each neuron.

@@ -8,8 +8,6 @@ read from the syntax tree of that statement, where they are literals.
 
 import ast
 import importlib
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,12 +71,6 @@ def study(name: str) -> "Study":
     if not isinstance(value, Study):
         raise ValueError(f"Study {name!r}: {module} has no Study called {attribute!r}.")
     return value.resolve()
-
-
-def make_current_directory_importable() -> None:
-    """Lets "module:STUDY" name a file of the user's own, as `python -m` does."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
 
 
 def _module(name: str) -> str:

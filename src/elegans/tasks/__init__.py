@@ -20,3 +20,4 @@ from elegans.tasks.sparse_networks import LiftedParity as LiftedParity
 from elegans.tasks.sparse_networks import SparseNetwork as SparseNetwork
 from elegans.tasks.tables import tabular as tabular
 from elegans.tasks.tables.tabular import Tabular as Tabular
+from elegans.tasks.unique_conjunction import UniqueConjunction as UniqueConjunction

@@ -50,7 +50,7 @@ def train(
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
     if "step" in (probes or {}):
-        raise ValueError("A probe is not named 'step': the steps of its column have that name.")
+        raise ValueError("'step' is the name of a column of its own; give the probe another name.")
     waiting = iter(jobs)
     leader = next(waiting, None)
     if leader is None:
@@ -96,12 +96,12 @@ class _Bench:
         self.active: list[Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
-        self.state: State = stacked([state for _, state, _ in padded])
-        self.full_batch: PyTree = stacked([rows for _, _, (rows, _) in padded])
-        self.table: PyTree = stacked([table for _, _, (_, table) in padded])
+        trees = [(state, *rows, lane.keys, lane.initial) for lane, state, rows in padded]
+        self.state: State
+        self.keys: Keys
+        # all at once: one small program to compile, not five
+        self.state, self.full_batch, self.table, self.keys, self.initial = stacked(trees)
         self.numbers = host_stacked([lane.numbers for lane, _, _ in padded])
-        self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
-        self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
         self.idle = started[0][0].looks(0)  # what an idle lane does: no look
 
     def run(self) -> Iterator[tuple[int, Run]]:
@@ -187,9 +187,14 @@ class _Bench:
                 lane.probes.append(jax.tree.map(lambda leaf, i=i: leaf[i], probes))
             is_finite = bool(newest.is_finite[-1])
             if lane.is_over(is_finite, None if values is None else float(values[i])):
-                params = jax.device_get(_lane(self.state.params, i))
-                yield lane.job.number, lane.finished(is_finite, params)
+                yield lane.job.number, lane.finished(is_finite, self._params(i))
                 self._refill(i)
+
+    def _params(self, i: int) -> PyTree:
+        """The parameters in lane `i`; of one lane alone they need not be cut out first."""
+        params = self.state.params if self.lanes == 1 else _lane(self.state.params, i)
+        params = jax.device_get(params)
+        return jax.tree.map(lambda leaf: leaf[0], params) if self.lanes == 1 else params
 
     def _refill(self, i: int) -> None:
         """Puts the next waiting run into lane `i`."""

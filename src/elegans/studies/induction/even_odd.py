@@ -199,7 +199,10 @@ def measured_steps(run: Run) -> pd.DataFrame:
 
 
 def contamination(run: Run) -> pd.DataFrame:
-    """One row per step of the curriculum: the sum of v without its second entry, over that."""
+    """One row per step of the curriculum: the sum of v without its second entry, over that.
+
+    Signed, so that the noise of a batch cancels; in the exact steps all entries have one sign.
+    """
     position = run.probes["parameters.position"]
     second = position[:, 1]
     return pd.DataFrame(

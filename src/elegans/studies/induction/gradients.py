@@ -65,7 +65,7 @@ class DiagonalGradient:
         alternating = 2 * (a - 1) * (b - 1) * ((b - 1) * (a - 0.5) + (a - 1) * (b - 0.5)) / cube
         steady = (b - a) * ((b - 1) ** 2 * (a - 0.5) - (a - 1) ** 2 * (b - 0.5)) / cube
         rows = []
-        for j in range(1, POSITIONS + 2):
+        for j in range(1, min(POSITIONS + 1, t) + 1):
             pairs = (t - j + 1) * (t - j + 2) / 2
             moment = float(np.sum(weight * alternating * eigenvalue ** (j - 1)))
             printed = moment + float(np.sum(weight * steady))
@@ -115,12 +115,9 @@ class FirstGradient:
 class Curriculum:
     r"""A computation: the steps of Proposition 8.5, and two more like its second.
 
-    One step on uniform chains, then steps with weight decay 1 on chains with
-    $a = b \in [\frac12 - \varepsilon, \frac12 + \varepsilon]$. The bigram solution has
-    $v \propto e_2$; `contamination` is $\sum_{j \ne 2} v_j / v_2$, and after the second step it
-    tends to $1 + 2c/(\rho - c)$ for $W^{(1)} = c\,11^\top + (\rho - c) I$ as $t \to \infty$ and
-    $\varepsilon \to 0$, not to zero. `bigrams` is the share of sequences of which the model takes
-    the bigrams' side, among those where the two strategies differ.
+    `contamination` and its `limit` after the second step are those of `theory.markov.induction`:
+    what is besides $v_2$. `bigrams` is the share of sequences of which the model takes the bigrams'
+    side, among those where the two strategies differ.
     """
 
     length: int
@@ -132,24 +129,18 @@ class Curriculum:
     def __call__(self, seed: int) -> pd.DataFrame:
         """One row per step."""
         t = self.length
-        easy = induction.gradient_tensor(t, induction.uniform_chains(t))
-        hard = induction.gradient_tensor(t, induction.symmetric_chains(t, float(self.epsilon)))
         start = induction.constant_start(t, float(self.weight), float(self.position))
-        weights = induction.stepped(start, easy, 1 / t**2)
-        rho, c = weights.weight[0, 0], weights.weight[0, 1]
+        rates = (1 / t**2, 1 / t)
+        path = induction.curriculum(t, float(self.epsilon), rates, start, self.steps - 1)
+        ratio = path[0].weight[0, 0] / path[0].weight[0, 1]
         rows = []
-        for step in range(1, self.steps + 1):
-            if step > 1:
-                weights = induction.stepped(weights, hard, 1 / t, decay=1.0)
-            second = weights.position[1]
-            others = np.delete(weights.position, 1)
+        for step, weights in enumerate(path, start=1):
             share, count = sides_with_bigrams(weights, seed)
             rows.append(
                 {
                     "step": step,
-                    "contamination": float(others.sum() / second),
-                    "absolute": float(np.abs(others).sum() / second),
-                    "limit": float(1 + 2 * c / (rho - c)),
+                    "contamination": induction.contamination(weights),
+                    "limit": induction.contamination_limit(float(ratio)),
                     "diagonal": float(weights.weight[0, 0]),
                     "rest": float(weights.weight[0, 1]),
                     "bigrams": share,

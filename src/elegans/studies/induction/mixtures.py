@@ -223,8 +223,8 @@ def mixture_claim(tables: Tables, share: float) -> Claim:
 
 
 FREE_STEPS = (
-    "unigram sequences slow learning down per step, but by less than the factor in steps that they "
-    "come with"
+    "per step unigram sequences slow learning down, if at all, by less than the factor in steps "
+    "that they come with"
 )
 
 

@@ -139,7 +139,7 @@ def one_head_stays_at_bigrams(tables: Tables) -> Claim:
     """One head gets to bigrams and stays there, where three heads get below."""
     one, many = above(tables, ONE, "bigram"), above(tables, MANY, "bigram")
     return Claim(
-        text="With one head the loss gets to the bigram strategy's and not below",
+        text=f"With one head the loss gets to the bigram strategy's and stays there (to {NEAR})",
         source="thesis, section 8.3.3",
         measured=(
             f"at the end above bigrams by {one:+.4f} nats with one head, by {many:+.4f} with "

@@ -141,8 +141,8 @@ STUDY = Study(
     ),
     source="Pareto paper, Figures 3 and 6, Table 2",
     scales={
-        "quick": Scale(scales.QUICK, minutes=4),
-        "laptop": Scale(scales.LAPTOP, minutes=150),
+        "quick": Scale(scales.QUICK, minutes=3),
+        "laptop": Scale(scales.LAPTOP, minutes=60),
         "cluster": Scale(scales.CLUSTER, minutes=80_000),
         "paper": Scale(scales.PAPER, minutes=1_600_000_000),
     },

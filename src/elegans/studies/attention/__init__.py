@@ -1,0 +1,1 @@
+"""Variable creation (thesis, chapter 4): transformers select sparse variables."""

@@ -1,0 +1,276 @@
+r"""How many examples a transformer needs to find a 3-sparse AND among $T$ bits (thesis, Fig. 4.2).
+
+$m^*(T)$ is the least number of examples from which 80% of trials succeed. A trial is a training set
+that determines the AND, with several restarts of the network; it succeeds if one of them reaches
+99% accuracy on new examples. The text says that $m^*$ grows with $\log T$. Sharper is what stands
+beside it: the number of examples that eliminating bits one by one needs, for which there is a
+closed form; that of exhaustive search; and $\log_2 \binom T3$.
+
+Thresholds come from a search over a grid and a logistic fit through all that was tried. Trials are
+seeds, and are resampled together for all $T$.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from elegans.report.result import Claim, Tables
+from elegans.runs import Runs
+from elegans.statistics import Interval
+from elegans.studies import thresholds
+from elegans.studies.attention.protocol import HALF, SPARSITY, Network, until_success
+from elegans.studies.attention.references import UniqueFrom, bits_needed, elimination_threshold
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
+
+TARGET = 0.8
+SOURCE = "thesis, section 4.6 and Figure 4.2"
+LARGEST_EXPONENT = 0.35
+SLOPES = (4.0, 20.0)  # samples per e-fold of T; elimination has 9.2
+RATIOS = (0.6, 2.0)  # to the threshold of elimination
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Which T and m are tried how often."""
+
+    lengths: tuple[int, ...]
+    grid: tuple[int, ...]
+    trials: int
+    restarts: int
+    steps: int
+    test_rows: int
+    per_round: int
+    network: Network = field(default_factory=Network)
+
+
+def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+    """Exhaustive search in simulation, then the search for thresholds."""
+    yield {
+        "unique": Sweep.of([({"T": T}, UniqueFrom(T, SPARSITY, HALF)) for T in settings.lengths])
+    }
+    rows = 1 << (max(settings.grid) - 1).bit_length()
+
+    def points(group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
+        return [
+            (
+                {"restart": restart},
+                until_success(
+                    group["T"],
+                    samples,
+                    settings.network,
+                    restart=restart,
+                    steps=settings.steps,
+                    rows=rows,
+                    test_rows=settings.test_rows,
+                ),
+            )
+            for restart in range(settings.restarts)
+        ]
+
+    yield from thresholds.search(
+        [{"T": T} for T in settings.lengths],
+        settings.grid,
+        points,
+        seeds=settings.trials,
+        target=TARGET,
+        per_round=settings.per_round,
+    )
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Trials, success rates, and thresholds beside those of other learners."""
+    every = pd.concat([each.table for name, each in runs.items() if name != "unique"])
+    trials = thresholds.trials(every, ["T"])
+    table = thresholds.threshold_table(trials, ["T"], settings.grid, TARGET)
+    unique = runs["unique"].table.groupby("T")["m"].quantile(TARGET)
+    table = table.sort_values("T").assign(
+        elimination=[elimination_threshold(T, SPARSITY, HALF, TARGET) for T in sorted(table["T"])],
+        search=[float(unique[T]) for T in sorted(table["T"])],
+        bits=[bits_needed(T, SPARSITY) for T in sorted(table["T"])],
+    )
+    return {
+        "thresholds": table.reset_index(drop=True),
+        "rates": thresholds.rate_table(trials, ["T"]),
+        "trials": trials,
+    }
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """What the figure mentions."""
+    return {"trials": settings.trials, "restarts": settings.restarts, "steps": settings.steps}
+
+
+def grows_like_a_logarithm(tables: Tables) -> Claim:
+    """The exponent of a power law is far below one."""
+    interval = thresholds.law(draws(tables), is_power=True)
+    return Claim(
+        text="The number of examples grows far more slowly than T: the exponent is below 0.35",
+        source=SOURCE,
+        measured=(
+            f"fitted m* ~ T^a with a = {interval:.2f} from T = {first(tables)} to {last(tables)} "
+            f"(elimination: {exponent_of(tables, 'elimination'):.2f})"
+        ),
+        against="an exponent of 0.35 or more, or an interval that reaches 1, the linear law",
+        holds=interval.value < LARGEST_EXPONENT and interval.high < 1,
+        interval=interval,
+    )
+
+
+def slope_is_that_of_information(tables: Tables) -> Claim:
+    """The number of samples per e-fold of T is positive, and of the size that theory has."""
+    interval = thresholds.law(draws(tables), is_power=False)
+    low, high = SLOPES
+    return Claim(
+        text="Each e-fold of T costs 4 to 20 more examples",
+        source=SOURCE,
+        measured=(
+            f"{interval:.1f} examples per e-fold of T (elimination: "
+            f"{slope_of(tables, 'elimination'):.1f}; log2 C(T, 3): {slope_of(tables, 'bits'):.1f})"
+        ),
+        against=(
+            "an interval of the slope that reaches down to zero, or a slope outside of [4, 20]"
+        ),
+        holds=interval.low > 0 and low <= interval.value <= high,
+        interval=interval,
+    )
+
+
+def is_about_elimination(tables: Tables) -> Claim:
+    """The transformer needs about as many examples as elimination, at every T."""
+    table = tables["thresholds"]
+    ratios = table["fit"] / table["elimination"]
+    low, high = RATIOS
+    is_within = ratios.between(low, high)
+    shown = ", ".join(f"{r:.2f} at T = {T}" for r, T in zip(ratios, table["T"], strict=True))
+    far = (ratios / ratios.clip(low, high)).sub(1).abs().to_numpy().argmax()
+    worst = table.iloc[int(far)]
+    interval = Interval(*(float(worst[n]) / worst["elimination"] for n in ("fit", "low", "high")))
+    return Claim(
+        text="A transformer needs about as many examples as eliminating bits one by one",
+        source="our hypothesis, sharper than the logarithm of Figure 4.2",
+        measured=(
+            f"m* is this multiple of elimination's threshold: {shown}; and "
+            f"{(table['fit'] / table['search']).min():.1f} to "
+            f"{(table['fit'] / table['search']).max():.1f} times that of exhaustive search"
+        ),
+        against="a T at which the ratio is outside of [0.6, 2]",
+        holds=bool(is_within.all()),
+        interval=interval,
+    )
+
+
+def draws(tables: Tables) -> pd.DataFrame:
+    """Thresholds under resampling of trials."""
+    return thresholds.threshold_draws(tables["trials"], "T", TARGET)
+
+
+def first(tables: Tables) -> int:
+    """The smallest T."""
+    return int(tables["thresholds"]["T"].min())
+
+
+def last(tables: Tables) -> int:
+    """The largest T."""
+    return int(tables["thresholds"]["T"].max())
+
+
+def exponent_of(tables: Tables, column: str) -> float:
+    """The exponent of a column of the thresholds."""
+    return thresholds.law(as_draw(tables, column), is_power=True).value
+
+
+def slope_of(tables: Tables, column: str) -> float:
+    """The slope of a column of the thresholds over ln T."""
+    return thresholds.law(as_draw(tables, column), is_power=False).value
+
+
+def as_draw(tables: Tables, column: str) -> pd.DataFrame:
+    """A column as a single draw, and once more in the place of resamples."""
+    table = tables["thresholds"].set_index("T")[column].astype(float)
+    return pd.DataFrame([table, table])
+
+
+STUDY = Study(
+    name="sparse-and",
+    title="A transformer finds three relevant bits among T from about log T examples",
+    summary=(
+        "The label is the AND of three hidden bits out of T, and everything else is noise. A "
+        "small transformer with one layer of attention is trained on m examples. How large must m "
+        "be? Every one of the C(T, 3) possible ANDs has to be ruled out but one, so at least "
+        "log2 C(T, 3) labels are needed, and the question is whether a network trained by "
+        "gradient descent comes near such a logarithm. For each T the least m is searched from "
+        "which 80% of random training sets lead to 99% accuracy on new examples."
+    ),
+    source="Thesis, Figure 4.2",
+    scales={
+        "quick": Scale(
+            Settings(
+                lengths=(40, 120, 360),
+                grid=tuple(range(20, 114, 6)),
+                trials=10,
+                restarts=3,
+                steps=400,
+                test_rows=1000,
+                per_round=3,
+            ),
+            minutes=2,
+        ),
+        "laptop": Scale(
+            Settings(
+                lengths=(50, 100, 150, 200, 300, 400),
+                grid=tuple(range(20, 145, 5)),
+                trials=20,
+                restarts=3,
+                steps=1000,
+                test_rows=10_000,
+                per_round=3,
+            ),
+            minutes=60,
+        ),
+        "paper": Scale(
+            Settings(
+                lengths=(*range(100, 850, 50), 900, 1000, 1100),
+                grid=tuple(range(50, 210, 10)),
+                trials=40,
+                restarts=5,
+                steps=1000,
+                test_rows=10_000,
+                per_round=16,
+                network=Network(embedding_dropout=0.1),
+            ),
+            minutes=30_000,
+        ),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(grows_like_a_logarithm, slope_is_that_of_information, is_about_elimination),
+    figures="elegans.studies.attention.figures_and:thresholds",
+    shown=("thresholds",),
+    formats={
+        "thresholds": ".1f",
+        "T": ",",
+        "trials": ",",
+        "sizes": ",",
+        "rate": ".0%",
+    },
+    captions={
+        "figure": (
+            "Left: the number of examples from which 80% of training sets lead to success, against "
+            "T; dots are a logistic fit with a 95% interval (bootstrap over training sets), and "
+            "the lines through them the best logarithm and the best power of T. Below are "
+            "what other learners need: eliminating single bits (exact), exhaustive search "
+            "(simulated), and the bits of information in the answer. Right: success rates behind "
+            "the dots, and the exact success probability of elimination as dotted curves."
+        ),
+        "thresholds": (
+            "m_star is the least m of the grid with 80% success, fit the same from a logistic "
+            "curve, with its interval (low, high)."
+        ),
+        "rates": "Success rates of all m that were tried.",
+        "trials": "One row per training set: whether one of its restarts succeeded.",
+    },
+)

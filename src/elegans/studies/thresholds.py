@@ -1,0 +1,204 @@
+r"""The number of samples from which runs succeed, by search over a grid.
+
+`search` is a generator of sweeps for the stage `runs` of a study. In each round every group (a
+context length, a function) is tried at a few sizes $m$, evenly spaced in the part of the grid that
+is still open; one size per round is bisection. A *trial* is a seed, that is a training set; it
+succeeds if one of its restarts does. The open part shrinks to between the largest size below the
+target and the smallest one at or above it, which is right where success increases with $m$ and
+a good guess where it does nearly.
+
+    runs = yield from search(groups, grid, points, seeds=8)
+
+Afterwards `threshold_table` has the least size of the grid that reached the target, and a logistic
+fit over all sizes that were tried, with a bootstrap by trial.
+"""
+
+import math
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans import checks
+from elegans.runs import Runs
+from elegans.statistics import Interval, success_threshold
+from elegans.statistics.fits import logistic_thresholds
+from elegans.statistics.resampling import RESAMPLES, cluster_draws, percentile
+from elegans.sweeps.sweep import Sweep
+
+Group = Mapping[str, Any]  # labels that name a curve
+Points = Callable[[Group, int], Iterable[tuple[Mapping[str, Any], Any]]]
+SAMPLES = "samples"
+
+
+def search(
+    groups: Sequence[Group],
+    grid: Sequence[int],
+    points: Points,
+    *,
+    seeds: int,
+    target: float = 0.8,
+    per_round: int = 1,
+    name: str = "round",
+) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+    """Yields sweeps, round by round, until every group's threshold is between two grid sizes.
+
+    Args:
+        groups: Labels of each curve.
+        grid: Sizes to choose from, increasing.
+        points: The labels and experiments of a group at a size, one for each restart. The group's
+            labels and the size (under "samples") are added to the labels.
+        seeds: How many trials there are.
+        target: The success rate in question.
+        per_round: Sizes that are tried in one round.
+        name: Of the sweeps, with the number of the round after it.
+    """
+    check_search(grid, target, per_round)
+    # Of each group, the places in the grid that are known to be below and not below the target.
+    limits = [(-1, len(grid)) for _ in groups]
+    number = 1
+    while any(high - low > 1 for low, high in limits):
+        places = [open_places(low, high, per_round) for low, high in limits]
+        sweep = Sweep.of(
+            [
+                ({**group, SAMPLES: grid[place], **labels}, experiment)
+                for group, chosen in zip(groups, places, strict=True)
+                for place in chosen
+                for labels, experiment in points(group, grid[place])
+            ],
+            seeds=seeds,
+        )
+        title = f"{name}-{number}"
+        finished = yield {title: sweep}
+        table = trials(finished[title].table, list(groups[0]))
+        limits = [
+            narrowed(limit, {i: rate_at(table, group, grid[i]) for i in chosen}, target)
+            for limit, group, chosen in zip(limits, groups, places, strict=True)
+        ]
+        number += 1
+
+
+def check_search(grid: Sequence[int], target: float, per_round: int) -> None:
+    """Refuses a grid that does not increase, and a target that is not a rate."""
+    owner = f"search(target={target}, per_round={per_round})"
+    checks.number(owner, "target", target, low=0.0, high=1.0, what="is a success rate")
+    checks.whole(owner, "per_round", per_round, low=1, what="counts sizes of a round")
+    if not grid or list(grid) != sorted(set(grid)):
+        raise ValueError(f"{owner}: grid holds increasing sizes, at least one; got {list(grid)}.")
+
+
+def open_places(low: int, high: int, count: int) -> list[int]:
+    """At most `count` places between two others, evenly spaced; none if there is nothing open."""
+    gaps = min(count, high - low - 1)
+    return [low + (high - low) * (i + 1) // (gaps + 1) for i in range(gaps)]
+
+
+def narrowed(limit: tuple[int, int], rates: Mapping[int, float], target: float) -> tuple[int, int]:
+    """The open part after more rates are known: from the last failure below the first success."""
+    low, high = limit
+    for place in sorted(rates):
+        if rates[place] >= target:
+            return low, place
+        low = place
+    return low, high
+
+
+def trials(table: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
+    """One row per trial: whether one of its restarts succeeded."""
+    is_success = table["success"].astype("boolean").fillna(False).astype(bool)
+    by = [*group, SAMPLES, "seed"]
+    return table.assign(success=is_success).groupby(by, sort=False)["success"].any().reset_index()
+
+
+def rate_at(trials: pd.DataFrame, group: Group, samples: int) -> float:
+    """The success rate of a group at a size."""
+    chosen = (trials[list(group)] == pd.Series(dict(group))).all(axis=1)
+    return float(trials.loc[chosen & (trials[SAMPLES] == samples), "success"].mean())
+
+
+def threshold_table(
+    trials: pd.DataFrame, group: Sequence[str], grid: Sequence[int], target: float = 0.8
+) -> pd.DataFrame:
+    """One row per group: the least size that reached the target, and the logistic fit.
+
+    `m_star` is infinite, and `is_censored` true, where no size of the grid reached the target.
+    `fit` with `low` and `high` is the size at which the fitted success rate is the target; trials
+    of other groups are independent, so a bootstrap over those of one is all there is.
+    """
+    rows = []
+    for key, part in trials.groupby(list(group), sort=False):
+        rates = part.groupby(SAMPLES)["success"].mean()
+        # Success that is followed by failure at a larger size was luck: the search did not stop
+        # there, so neither does this.
+        sizes = zip(rates.index.to_numpy(float).tolist(), rates.tolist(), strict=True)
+        pairs = list(sizes)
+        low = max((m for m, rate in pairs if rate < target), default=-math.inf)
+        above = [m for m, rate in pairs if rate >= target and m > low]
+        fit = success_threshold(
+            part[SAMPLES].to_numpy(float),
+            part["success"].to_numpy(bool),
+            part["seed"].to_numpy(),
+            target,
+        )
+        limit = 10.0 * max(grid)  # a fit beyond that only says "more than was tried"
+        rows.append(
+            {
+                **dict(zip(group, key if isinstance(key, tuple) else (key,), strict=True)),
+                "m_star": float(min(above, default=math.inf)),
+                "is_censored": not above,
+                "fit": fit.value if fit.value < limit else math.inf,
+                "low": max(0.0, fit.low),
+                "high": fit.high if fit.high < limit else math.inf,
+                "trials": part["seed"].nunique(),
+                "sizes": len(rates),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def rate_table(trials: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
+    """Success rates of all groups and sizes that were tried."""
+    grouped = trials.groupby([*group, SAMPLES])["success"]
+    table = grouped.agg(["sum", "size"]).reset_index()
+    table = table.rename(columns={"sum": "successes", "size": "trials"})
+    return table.assign(rate=np.asarray(table["successes"] / table["trials"]))
+
+
+def threshold_draws(
+    trials: pd.DataFrame,
+    group: str,
+    target: float = 0.8,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Fitted thresholds of all groups under one resampling of trials; row 0 is the sample itself.
+
+    Trials are drawn together for all groups, so that a slope over the groups has an interval.
+    """
+    names = sorted(trials["seed"].unique())
+    rows = cluster_draws(len(names), resamples, seed)
+    rows = np.concatenate([np.arange(len(names))[None], rows])
+    columns = {}
+    for value, part in trials.groupby(group):
+        wins = part.pivot(index="seed", columns=SAMPLES, values="success").reindex(names)
+        is_run = wins.notna().to_numpy(float)
+        successes = wins.astype("boolean").fillna(False).to_numpy(float)
+        columns[value] = logistic_thresholds(
+            np.log(wins.columns.to_numpy(float)),
+            successes[rows].sum(axis=1),
+            is_run[rows].sum(axis=1),
+            target,
+        )
+    return pd.DataFrame(columns)
+
+
+def law(draws: pd.DataFrame, *, is_power: bool) -> Interval:
+    r"""The slope of $m^*$ on $\ln T$ or, `is_power`, of $\ln m^*$ on $\ln T$, with its interval."""
+    x = np.log(draws.columns.to_numpy(float))
+    centred = x - x.mean()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        y = np.log(draws.to_numpy()) if is_power else draws.to_numpy()
+        slopes = np.where(np.isfinite(y).all(axis=1), y @ centred / (centred @ centred), np.nan)
+    return percentile(float(slopes[0]), slopes[1:], 0.95)

@@ -1,0 +1,99 @@
+"""The studies of attention: one from end to end at a tiny scale, and pictures of odd tables."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from elegans.report.result import Tables
+from elegans.studies.attention import figures_and, sparse_and
+from elegans.studies.attention.protocol import HALF, Network, conjunction
+from elegans.studies.attention.references import UniqueFrom, elimination_threshold
+from elegans.studies.study import Scale
+from elegans.training.program import split
+
+TINY = sparse_and.Settings(
+    lengths=(6, 10),
+    grid=(9, 12, 16),
+    trials=2,
+    restarts=1,
+    steps=20,
+    test_rows=64,
+    per_round=3,
+    network=Network(dim=8, heads=2),
+)
+
+
+@pytest.mark.usefixtures("cheap_compilation")
+def test_sparse_and_runs_from_end_to_end(tmp_path):
+    study = dataclasses.replace(sparse_and.STUDY, scales={"tiny": Scale(TINY, minutes=0.1)})
+    result = study.run("tiny", out=tmp_path, workers=0, progress=False)
+    table = result.tables["thresholds"]
+    assert table["T"].tolist() == [6, 10]
+    assert (table["sizes"] == 3).all()
+    assert (table["bits"] <= table["search"]).all()
+    assert len(result.tables["trials"]) == 2 * 3 * 2
+    assert result.structures == 2  # one per T: all sizes are below one power of two
+    assert len(result.claims) == 3
+    assert all(claim.against and claim.measured for claim in result.claims)
+    assert (tmp_path / "sparse-and" / "figure.png").stat().st_size > 10_000
+
+
+def test_a_sweep_over_m_compiles_once_per_power_of_two():
+    def structure(T, m):
+        experiment = sparse_and.until_success(
+            T, m, Network(), restart=m % 3, steps=10, rows=128, test_rows=100
+        )
+        return split(experiment.task, experiment.model, experiment.training)[0]
+
+    assert len({structure(50, m) for m in range(33, 65)}) == 1
+    assert len({structure(T, m) for T in (50, 60) for m in (40, 50, 70, 100)}) == 4
+
+
+@pytest.mark.parametrize("T, m", [(20, 40), (50, 49), (100, 55), (300, 65), (1100, 77)])
+def test_elimination_needs_as_many_examples_as_its_closed_form_says(T, m):
+    assert elimination_threshold(T, 3, HALF) == m
+
+
+def test_exhaustive_search_knows_the_answer_at_the_first_unique_set():
+    from elegans.tasks.unique_conjunction import fit_count
+
+    first = UniqueFrom(T=12, s=2, p=0.7, sets=4)
+    for i, m in enumerate(first(0)["m"]):
+        x = np.random.default_rng([0, i]).random((1024, 12)) < 0.7
+        y = x[:, :2].all(axis=1)
+        assert fit_count(x[:m], y[:m], 2, most=9) == 1
+        assert m == 1 or fit_count(x[: m - 1], y[: m - 1], 2, most=9) > 1
+
+
+def test_half_of_the_labels_are_true():
+    assert pytest.approx(0.5) == HALF**3
+    assert conjunction(20, 10, rows=16, test_rows=10).p == HALF
+
+
+def test_thresholds_that_were_not_reached_are_drawn_without_a_dot():
+    rates = pd.DataFrame({"T": [20, 20, 40], "samples": [10, 20, 20], "rate": [0.0, 0.5, 0.0]})
+    table = pd.DataFrame(
+        {"T": [20, 40], "fit": math.inf, "low": 10.0, "high": math.inf, "elimination": [40, 47]}
+    ).assign(search=20.0, bits=10.0)
+    facts = {"trials": 1, "restarts": 1}
+    picture = figures_and.thresholds(Tables({"thresholds": table, "rates": rates}, facts))
+    assert len(picture.axes) == 2
+
+
+def test_cells_that_were_not_reached_are_drawn_as_arrows():
+    table = pd.DataFrame(
+        {
+            "function": np.repeat(["AND", "majority", "random", "XOR"], 2),
+            "T": [10, 20] * 4,
+            "m_star": [32.0, 48, 32, 48, 64, 96, math.inf, math.inf],
+            "is_censored": [False] * 6 + [True] * 2,
+        }
+    )
+    rates = table[["function", "T"]].assign(samples=64, rate=0.5)
+    facts = {"trials": 2, "steps": 100, "largest": 512}
+    picture = figures_and.functions(Tables({"thresholds": table, "rates": rates}, facts))
+    arrows = [text for text in picture.axes[0].texts if getattr(text, "arrow_patch", None)]
+    assert len(arrows) == 2
