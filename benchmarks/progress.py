@@ -1,16 +1,13 @@
-"""Small networks on parities beside an eager PyTorch loop, and short runs with many looks.
+"""The smallest networks on parities beside an eager PyTorch loop: one process, one core.
 
-Single neurons and PolyNets train online on the (50, 3)-parity with batches of 32: one core, steps
-per second without evaluation, both sides drawing fresh examples. Short runs are those of the
-studies on times: width 10 on the online (20, 3)-parity, a look at 128 examples every 10 steps, and
-stop at the first without an error; their rate is compared with that of the engine without looks,
-in one process and in a pool of two, with as many steps. Compilation is left out in one process; a
-pool's time is that of the whole call, less that of a pool with next to nothing to do.
+A sinusoidal neuron and a PolyNet train online on the (50, 3)-parity with batches of 32; steps per
+second without evaluation or compilation, both sides drawing fresh examples. Short runs with many
+looks, of which the studies on times consist, are in `benchmarks/sweeps.py`, wider networks in
+`benchmarks/training.py`.
 """
 
 import os
 import time
-from collections.abc import Callable
 from typing import Any
 
 os.environ.setdefault(
@@ -26,9 +23,7 @@ from benchmarks.line import Line, at_least, table
 
 N, K, BATCH = 50, 3, 32
 BAR_NETWORKS = 40.0
-BAR_LOOKS = 0.5  # of the rate without looks
 STEPS, TORCH_STEPS = 200_000, 3_000
-SHORT_RUNS = 1_000
 REPEATS = 3
 NETWORKS: dict[str, Any] = {
     "sinusoid": el.models.MLP(width=1, activation=f"sinusoid:{K}", output_layer=False),
@@ -73,48 +68,9 @@ def torch_rate(name: str, steps: int = TORCH_STEPS) -> float:
     return steps / (time.perf_counter() - began)
 
 
-def short_sweep(runs: int, *, looks: bool, steps: int = 20_000) -> el.Sweep:
-    """Runs of width 10 on the online (20, 3)-parity, with looks or without."""
-    options: dict[str, Any] = {"evaluate_every": steps, "stop": None}
-    if looks:
-        options = {"evaluate_every": 10, "stop": el.Stop(test_error=0.0)}
-    training = el.Training(
-        loss="hinge", learning_rate=1.0, batch=BATCH, steps=steps, test_samples=128, **options
-    )
-    experiment = el.Experiment(el.tasks.Parity(20, 3), el.models.MLP(width=10), training)
-    return el.Sweep(experiment, seeds=runs)
-
-
-def rates_in_one_process(runs: int = SHORT_RUNS) -> tuple[float, float]:
-    """Steps a second with looks and without, in one process; both make about as many steps."""
-    looking = short_sweep(runs, looks=True).run(workers=0, progress=False)
-    steps = int(looking["steps"].median())
-    plain = short_sweep(runs, looks=False, steps=steps).run(workers=0, progress=False)
-    with_looks, without = (t["steps"].sum() / t["seconds"].sum() for t in (looking, plain))
-    return float(with_looks), float(without)
-
-
-def rates_in_a_pool(runs: int = SHORT_RUNS) -> tuple[float, float]:
-    """The same for a pool of two processes, by the clock."""
-
-    def timed(call: Callable[[], Any]) -> tuple[Any, float]:
-        began = time.perf_counter()
-        return call(), time.perf_counter() - began
-
-    rates = []
-    for looks in (True, False):
-        few = short_sweep(2, looks=looks, steps=370)
-        _, idle = timed(lambda few=few: few.run(workers=2, progress=False))
-        many = short_sweep(runs, looks=looks, steps=20_000 if looks else 370)
-        done, busy = timed(lambda many=many: many.run(workers=2, progress=False))
-        rates.append(float(done["steps"].sum() / max(busy - idle, 1e-3)))
-    return rates[0], rates[1]
-
-
 def lines() -> list[Line]:
     """All lines of this table, sides alternating so that a slow minute hits both."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     torch.set_num_threads(1)
     table_lines = []
     with threadpool_limits(1):
@@ -123,15 +79,6 @@ def lines() -> list[Line]:
             ours, theirs = np.median(rounds, axis=0)
             text = f"{name} (50, 3): steps/s / PyTorch's ({ours:,.0f} / {theirs:,.0f})"
             table_lines.append(at_least(text, ours / theirs, BAR_NETWORKS, "x"))
-        looking, plain = rates_in_one_process()
-        text = (
-            f"short runs, one process: steps/s with looks / without ({looking:,.0f} / {plain:,.0f})"
-        )
-        table_lines.append(at_least(text, looking / plain, BAR_LOOKS, "x"))
-    os.sched_setaffinity(0, cores)
-    looking, plain = rates_in_a_pool()
-    text = f"short runs, pool of two: steps/s with looks / without ({looking:,.0f} / {plain:,.0f})"
-    table_lines.append(at_least(text, looking / plain, BAR_LOOKS, "x"))
     return table_lines
 
 

@@ -254,11 +254,14 @@ def transformer(sgd, adam):
 
 
 def doubled(wins):
+    """Runs that converge of 20: all with z; with 2z `wins` at the rate 1, all at a quarter."""
     rows = []
-    for kind, count in (("sinusoid", 10), ("sinusoid-2z", wins)):
+    for kind, counts in (("sinusoid", {1.0: 20, 0.25: 20}), ("sinusoid-2z", {1.0: wins, 0.25: 20})):
         for layer in (True, False):
-            rows += [(kind, layer, seed, seed < count) for seed in range(10)]
-    return {"doubled": pd.DataFrame(rows, columns=["kind", "second_layer", "seed", "success"])}
+            for rate, count in counts.items():
+                rows += [(kind, layer, rate, s, s < count, 100 / rate) for s in range(20)]
+    names = ["kind", "second_layer", "rate", "seed", "success", "time"]
+    return {"doubled": pd.DataFrame(rows, columns=names)}
 
 
 def rates(low):
@@ -434,7 +437,7 @@ CASES = {
         transformer(8, 10),
     ),
     "wider": (activation_functions.wider_networks_train, rates(0.8), rates(0.3)),
-    "doubling": (activation_functions.doubling_makes_robust, doubled(10), doubled(3)),
+    "doubling": (activation_functions.doubling_is_a_matter_of_rate, doubled(6), doubled(20)),
     "descent": (polynet_flow.descent_follows_the_flow, descent(1.002), descent(1.05)),
     "plateau exponent": (polynet_flow.plateau_exponent, fitted(-0.95), fitted(-0.6)),
     "sgd plateau": (polynet_flow.sgd_has_the_plateau, sgd(0.82), sgd(0.4)),

@@ -23,8 +23,9 @@ def activation_functions(tables: Tables) -> Figure:
     left, right = bottom.subplots(1, 2)
     _rates(left, tables["rates"], "width", "Runs that converge, by width")
     doubled = tables["doubled_rates"]
-    layers = np.where(doubled["second_layer"], "with second layer", "without")
-    _rates(right, doubled.assign(layers=layers), "layers", "Doubling the argument does not help")
+    layers = np.where(doubled["second_layer"], "", ", one layer")
+    kinds = [f"{kind}{layer}" for kind, layer in zip(doubled["kind"], layers, strict=True)]
+    _rates(right, doubled.assign(kind=kinds), "rate", "Doubling asks for a smaller rate")
     return picture
 
 
@@ -45,9 +46,10 @@ def _rates(axes: Axes, cells: pd.DataFrame, by: str, title: str) -> None:
         part = cells[cells[by] == group].set_index("kind").reindex(kinds)
         place = np.arange(len(kinds)) + 0.8 * (i - (len(groups) - 1) / 2) / len(groups)
         error = [(part["value"] - part["low"]).clip(0), (part["high"] - part["value"]).clip(0)]
-        label = f"width {group}" if by == "width" else str(group)
+        label = f"width {group}" if by == "width" else f"{group:g} times the document's rate"
         axes.bar(place, part["value"], 0.7 / len(groups), color=shade[i], alpha=0.8, label=label)
         axes.errorbar(place, part["value"], error, fmt="none", color="black", lw=0.8, capsize=2)
-    axes.set_xticks(range(len(kinds)), [kind.replace("-", " ") for kind in kinds])
+    names = [kind.replace("-", " ").replace(", ", ",\n") for kind in kinds]
+    axes.set_xticks(range(len(kinds)), names)
     axes.set(title=title, ylim=(0, 1.25), ylabel="share of runs")
     axes.legend(loc="upper left", ncols=3)

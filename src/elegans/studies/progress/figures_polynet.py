@@ -34,7 +34,7 @@ def _curves(axes: Axes, tables: Tables) -> None:
     axes.plot([], [], color=ORANGE, label="SGD, negative product at first")
     ends = tables["curves"].groupby("seed")["time"].max()
     end = 1.3 * np.quantile(ends, 0.8)  # a slow run would squeeze the others
-    axes.set(xlabel="time (steps times rate)", ylabel="error", ylim=(0, 0.6), xlim=(0, end))
+    axes.set(xlabel="time (steps times rate)", ylabel="error", ylim=(0, 0.75), xlim=(0, end))
     axes.legend(loc="upper right")
 
 
@@ -58,10 +58,10 @@ def _theorem(axes: Axes, tables: Tables) -> None:
     names = list(rows["constant"].unique())
     for place, name in enumerate(names):
         part = rows[rows["constant"] == name]
-        for positive, colour in ((True, BLUE), (False, ORANGE)):
+        for positive, colour, offset in ((True, BLUE, -0.2), (False, ORANGE, 0.2)):
             errors = part[part["positive_start"] == positive]["error"]
-            spread = np.linspace(-0.25, 0.25, max(1, len(errors)))
-            axes.plot(place + spread, errors, "o", ms=4, color=colour)
+            spread = np.linspace(-0.15, 0.15, max(1, len(errors)))
+            axes.plot(place + offset + spread, errors, "o", ms=4, color=colour)
     for sign, colour in (("positive", BLUE), ("negative", ORANGE)):
         axes.plot([], [], "o", color=colour, label=f"{sign} product at first")
     axes.axhline(0.1, color="0.4", ls=":", lw=1)

@@ -104,6 +104,8 @@ def grid(settings: Settings) -> Iterator[tuple[dict[str, Any], Experiment]]:
     for label, (n, k), init, loss in itertools.product(s.labels, s.tasks, s.inits, s.losses):
         model = architectures(n, k)[label].model
         if init != "uniform":
+            if label == "*iii":  # a transformer has inits of its own, and the document one of them
+                continue
             model = dataclasses.replace(model, init=INITS[init])
         for batch, rate in itertools.product(s.batches, s.rates):
             values = (label, n, k, init, loss, batch, rate)
