@@ -1,39 +1,46 @@
-"""Sweeps: what workers and the store cost beside the training itself.
+"""Sweeps: what workers and the driver cost beside the training itself, and short runs.
 
 The sweep is 400 runs on (30, 3)-parities, widths 30 and 100, 3,000 steps each, with one worker and
 with two, from the call to the table: starting processes, importing and loading programs included.
-Programs are compiled and kept by a small sweep before. The store has 200,000 synthetic runs of
-4,000 experiments with curves of 100 rows. The driver is given 20,000 runs that cost nothing, so
-that its own work is all there is: planning, texts both ways, and the store.
+Programs are compiled and kept by a small sweep before. The driver is given 20,000 runs that cost
+nothing, so that its own work is all there is: planning, messages both ways, and the store.
+
+Short runs are of width 10 on the online (20, 3)-parity: they look every 10 steps at 128 examples
+and stop at zero error, after some 370 steps. Their rate is compared with that of runs as long that
+never look, and of one process with two.
 """
 
 import json
 import tempfile
 import time
+from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import elegans as el
 from benchmarks.line import Line, at_least, at_most, table
-from elegans.store.arrays import pack
-from elegans.store.record import Record, here_and_now
-from elegans.sweeps.driver import drive
-from elegans.sweeps.executors import Force, InProcess
-from elegans.sweeps.plan import Plan
+from elegans.experiments.run import stamped
+from elegans.runs import Run
+from elegans.store.record import to_message
+from elegans.sweeps.driver import Wanted, drive
+from elegans.sweeps.executors import Pool
+from elegans.sweeps.executors.in_process import InProcess
+from elegans.sweeps.schedule import Schedule
 
 RUNS, STEPS, WIDTHS = 400, 3_000, (30, 100)
 REPEATS = 2
-ROWS, POINTS = 200_000, 4_000
-BATCH = 8  # runs of 0.12 s in a unit of a second, which is what the driver stores at once
 DRIVEN, DRIVEN_POINTS = 20_000, 400
-BARS = {"ratio": 0.58, "overhead": 1.15, "table": 5.0, "append": 2.0, "driver": 500.0, "plan": 10.0}
+SHORT_RUNS = 1_000
+BARS = {"ratio": 0.58, "overhead": 1.15, "driver": 500.0, "plan": 10.0, "looks": 0.5, "two": 1.8}
 
 
 def lines() -> list[Line]:
     """The bars of this part, measured."""
-    return [*worker_lines(), *store_lines(), *driver_lines()]
+    return [*worker_lines(), *driver_lines(), *short_lines()]
 
 
 def sweep(seeds: int) -> el.Sweep:
@@ -43,7 +50,7 @@ def sweep(seeds: int) -> el.Sweep:
         el.models.MLP(width=30),
         el.Training(steps=STEPS, samples=1_000, weight_decay=0.01),
     )
-    return el.Sweep(experiment, over={"model.width": WIDTHS}, seeds=range(seeds))
+    return el.Sweep(experiment, over={"model.width": WIDTHS}, seeds=seeds)
 
 
 def timed(grid: el.Sweep, workers: int, store: Path) -> tuple[float, pd.DataFrame]:
@@ -73,83 +80,106 @@ def worker_lines() -> list[Line]:
     ]
 
 
-def store_lines() -> list[Line]:
-    """Opening and tabling a large store, and appending to it."""
-    with tempfile.TemporaryDirectory() as directory:
-        path = Path(directory) / "large.db"
-        with el.Store(path) as store:
-            fill(store)
-        began = time.perf_counter()
-        store = el.Store(path)
-        rows = store.table()
-        opened = time.perf_counter() - began
-        assert len(rows) == ROWS
-        more = [record("0" * 16, 10**6 + i) for i in range(50 * BATCH)]
-        began = time.perf_counter()
-        for i in range(0, len(more), BATCH):
-            store.add(more[i : i + BATCH])
-        append = (time.perf_counter() - began) / len(more) * 1e3
-        store.close()
-    return [
-        at_most(f"open and table a store of {ROWS:,} runs", opened, BARS["table"], "s"),
-        at_most(f"append to it, {BATCH} runs a transaction", append, BARS["append"], "ms a run"),
-    ]
-
-
 def driver_lines() -> list[Line]:
     """What the driver can take in a second, and what a point of the grid costs before the first."""
-    grid = el.Sweep(
-        sweep(1).experiment,
-        over={"training.samples": range(1, DRIVEN_POINTS + 1)},
-        seeds=range(DRIVEN // DRIVEN_POINTS),
-    )
+    samples = range(1, DRIVEN_POINTS + 1)
     began = time.perf_counter()
-    cells = grid.cells()
-    plan = Plan([cell.experiment for cell in cells])
+    experiment = sweep(1).points[0].experiment
+    grid = el.Sweep(experiment, {"training.samples": samples}, DRIVEN // DRIVEN_POINTS)
+    wanted = [Wanted(point, seed, (), ()) for point in grid.points for seed in grid.seeds]
+    schedule = Schedule([w.point.experiment for w in wanted])
     planned = (time.perf_counter() - began) / DRIVEN_POINTS * 1e3
-    keys = [cell.key for cell in cells]
-    texts = {cell.name: cell.experiment.to_json() for cell in cells}
     with tempfile.TemporaryDirectory() as directory:
         store = el.Store(Path(directory) / "driven.db")
-        store.register(texts)
-        hands = Force(InProcess(), lambda: 1, free, {})
+        store.register({w.point.hash: w.point.experiment.to_json() for w in wanted})
         began = time.perf_counter()
-        for records in drive(plan, hands, keys, texts, store.holds):
-            store.add(records)
+        for finished in drive(schedule, Pool(Elsewhere(), lambda: 1, free), wanted, store):
+            store.add([run for _, run in finished])
         rate = DRIVEN / (time.perf_counter() - began)
         assert len(store) == DRIVEN
         store.close()
     return [
-        at_least("the driver alone, units of a second", rate, BARS["driver"], "runs a second"),
-        at_most("checking and planning", planned, BARS["plan"], "ms a grid point"),
+        at_least("the driver alone, loads of a second", rate, BARS["driver"], "runs per second"),
+        at_most("checking and planning", planned, BARS["plan"], "ms per point"),
     ]
 
 
+class Elsewhere(Executor):
+    """An executor that is given text, as if it were another process, and answers at once."""
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """The result of the call, as a future that is done."""
+        return InProcess().submit(function, *args, **kwargs)
+
+
 def free(text: str) -> str:
-    """The results of a unit whose runs cost nothing and say that they took 0.12 s."""
+    """The answer to a request whose runs cost nothing and say that they took 0.12 s."""
     runs = json.loads(text)["runs"]
-    return json.dumps([record(name, seed).to_plain() for name, seed in runs])
+    return json.dumps([to_message(made_up(name, seed)) for name, seed in runs])
 
 
-def fill(store: el.Store) -> None:
-    """Puts the synthetic runs into a store."""
-    base = sweep(1).experiment.to_json()
-    names = [f"{i:016d}" for i in range(POINTS)]
-    texts = [base.replace('"samples": 1000', f'"samples": {i + 1}') for i in range(POINTS)]
-    store.register(dict(zip(names, texts, strict=True)))
-    seeds = range(ROWS // POINTS)
-    for i in range(0, POINTS, 100):
-        store.add([record(name, seed) for name in names[i : i + 100] for seed in seeds])
-
-
-def record(name: str, seed: int) -> Record:
+def made_up(name: str, seed: int) -> Run:
     """A run of made-up numbers with a curve of 100 rows."""
-    return Record(name, seed, "done", True, STEPS, 0.05, 0.2, 0.01, 0.1, 0.125,
-                  history=CURVE, **HERE)  # fmt: skip
+    numbers = {"success": True, "steps": STEPS, "test_error": 0.05, "seconds": 0.125}
+    run = Run(source="", hash=name, seed=seed, status="done", arrays={"history": CURVE}, **numbers)
+    return stamped(run)
 
 
-CURVE = pack({name: np.random.default_rng(0).random(100) for name in "abcdef"})
-HERE = here_and_now()
+CURVE = {name: np.random.default_rng(0).random(100) for name in "abcdef"}
+
+
+def short_lines() -> list[Line]:
+    """Short runs with looks against short runs without, and two workers against one."""
+    looking = el.Experiment(
+        el.tasks.Parity(n=20, k=3),
+        el.models.MLP(width=10),
+        el.Training(
+            batch=32,
+            learning_rate=0.5,
+            steps=20_000,
+            evaluate_every=10,
+            test_samples=128,
+            screen_rows=128,
+            stop=el.Stop(test_error=0.0),
+        ),
+    )
+    with_looks, steps = rate(looking, 0)
+    blind = replace(looking.training, steps=steps, evaluate_every=steps, stop=None)
+    without, _ = rate(replace(looking, training=blind), 0)
+    long = replace(blind, steps=50_000, evaluate_every=50_000)
+    endless, _ = rate(replace(looking, training=long), 0, runs=10)
+    one, _ = rate(looking, 1)
+    two, _ = rate(looking, 2)
+    return [
+        at_least(
+            f"{SHORT_RUNS} runs of {steps} steps with looks ({with_looks:,.0f} steps/s) / without",
+            with_looks / without,
+            BARS["looks"],
+            "x",
+        ),
+        at_least(
+            f"the same / runs of 50,000 steps without looks ({endless:,.0f} steps/s)",
+            with_looks / endless,
+            BARS["looks"],
+            "x",
+        ),
+        at_least("the same, two workers / one, start-up excluded", two / one, BARS["two"], "x"),
+    ]
+
+
+def rate(experiment: el.Experiment, workers: int, runs: int = SHORT_RUNS) -> tuple[float, int]:
+    """Steps per second of a sweep of seeds, and the mean steps of a run.
+
+    What starting workers costs is measured with a few runs, and taken off.
+    """
+    el.Sweep(experiment, seeds=2).run(workers=workers, progress=False)  # compiles
+    began = time.perf_counter()
+    el.Sweep(experiment, seeds=max(2, workers)).run(workers=workers, progress=False)
+    start = time.perf_counter() - began if workers else 0.0
+    began = time.perf_counter()
+    rows = el.Sweep(experiment, seeds=runs).run(workers=workers, progress=False)
+    seconds = time.perf_counter() - began - start
+    return float(rows["steps"].sum() / seconds), int(rows["steps"].mean())
 
 
 if __name__ == "__main__":

@@ -224,3 +224,10 @@ def test_from_run_draws_the_start_again_and_keeps_the_neurons_that_it_names():
         inits.FromRun(parent, 4, neurons=(1, 1))
     with pytest.raises(ValueError, match=r"known once it has been trained"):
         inits.FromRun(parent, 4)(KEY, child, task)
+
+
+def test_a_fixed_init_without_an_init_is_the_models_own():
+    task = Parity(6, 2)
+    fixed = MLP(4, init=inits.Fixed(seed=3)).init_params(jr.key(9), task)
+    other = run(Experiment(task, MLP(4), Training(samples=9, steps=1)), seed=3)
+    np.testing.assert_array_equal(fixed.layers[0].weight, other.initial.layers[0].weight)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import elegans as el
+from elegans.keys import keys_of
 from elegans.protocols import check_experiment, describe
 from elegans.training import losses
 
@@ -190,9 +191,12 @@ def test_a_loss_of_ones_own_is_swept_without_compiling_anew():
         experiment(Vote(), loss=losses.Hinge)
 
 
-def test_a_traced_seed_gives_the_keys_of_a_plain_one():
-    from elegans.keys import keys_of
-
-    plain, traced = keys_of(7), jax.jit(keys_of)(7)
-    for a, b in zip(plain, traced, strict=True):
-        np.testing.assert_array_equal(jr.key_data(a), jr.key_data(b))
+@pytest.mark.parametrize("seed", [0, 7, 2**31 + 5, 2**32 - 1])
+def test_keys_are_folded_from_jaxs_key_of_the_seed_traced_or_not(seed):
+    root = jr.key(np.uint32(seed))
+    for i, key in enumerate(keys_of(seed)):
+        np.testing.assert_array_equal(jr.key_data(key), jr.key_data(jr.fold_in(root, i)))
+    if seed < 2**31:
+        np.testing.assert_array_equal(jr.key_data(root), jr.key_data(jr.key(seed)))
+        for a, b in zip(keys_of(seed), jax.jit(keys_of)(seed), strict=True):
+            np.testing.assert_array_equal(jr.key_data(a), jr.key_data(b))

@@ -19,12 +19,12 @@ def shown(owner: object) -> str:
     """An object as it would be typed: a dataclass without the fields that are at their default."""
     if not dataclasses.is_dataclass(owner) or isinstance(owner, type):
         return str(owner)
-    given = [
+    fields = [
         f"{field.name}={getattr(owner, field.name)!r}"
         for field in dataclasses.fields(owner)
         if field.default is dataclasses.MISSING or getattr(owner, field.name) != field.default
     ]
-    return f"{type(owner).__name__}({', '.join(given)})"
+    return f"{type(owner).__name__}({', '.join(fields)})"
 
 
 def whole(
@@ -102,7 +102,7 @@ def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
         whole(owner, "support", i, low=0, high=n - 1, what="holds coordinates of the input")
     if len(value) != k or len(set(value)) != k:
         raise ValueError(
-            f"{shown(owner)}: support holds {k} distinct coordinates, one a relevant bit; "
+            f"{shown(owner)}: support holds {k} distinct coordinates, one per relevant bit; "
             f"got {tuple(value)!r}."
         )
 

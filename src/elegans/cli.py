@@ -6,9 +6,11 @@ output, progress and complaints to standard error. Exit codes: 0 done, 1 a claim
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
+
+from elegans.checks import nearest
 
 COMMANDS = {
     "train": "train one network and watch it learn",
@@ -43,11 +45,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"elegans {__version__}")
         return 0
     if arguments[0] not in COMMANDS:
-        close = get_close_matches(arguments[0], COMMANDS, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = nearest(arguments[0], COMMANDS)
         known = ", ".join(COMMANDS)
         print(f"elegans: no command {arguments[0]!r}{hint} There are: {known}.", file=sys.stderr)
         return 2
+    if os.getcwd() not in sys.path:  # types and studies of the user's own, as with `python -m`
+        sys.path.insert(0, os.getcwd())
     return int(importlib.import_module(f"elegans.commands.{arguments[0]}").main(arguments[1:]))
 
 

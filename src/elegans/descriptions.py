@@ -176,6 +176,41 @@ def population_size(task: Any) -> int | None:
         return None
 
 
+def is_split(task: Any) -> bool:
+    """Whether a task's population is split into a training set and a test set."""
+    is_listed = callable(getattr(task, "population", None)) and not hasattr(task, "stored")
+    return is_listed and getattr(task, "fraction", None) is not None
+
+
+def row_counts(task: Any, *, is_whole: bool) -> tuple[int, int] | None:
+    """How many rows a task has for training and for testing; None if rows are drawn.
+
+    Args:
+        task: A task with stored rows, or with a population.
+        is_whole: Whether a population that is not split is trained on as a whole.
+    """
+    if hasattr(task, "stored"):
+        train, test = task.sizes
+        return int(train), int(test)
+    if not is_split(task) and not is_whole:
+        return None
+    rows = describe(task).population
+    if rows is None:
+        raise ValueError(
+            f"{checks.shown(task)}: samples=None with batch=None trains on all of its population, "
+            "and it lists no population, so samples is a number."
+        )
+    if not is_split(task):
+        return rows, rows
+    train = round(float(task.fraction) * rows)
+    if not 0 < train < rows:
+        raise ValueError(
+            f"{checks.shown(task)}: fraction leaves {train} of {rows} rows to train on and "
+            f"{rows - train} to test on; both need at least one."
+        )
+    return train, rows - train
+
+
 def input_size(model: Any, task: Any) -> int:
     """The length of a task's input vectors; a task of another kind is refused."""
     declared = getattr(task, "features", None)

@@ -27,7 +27,7 @@ def is_of_package(thing: Any) -> bool:
 
 def fingerprint(thing: Any) -> str:
     """Twelve hexadecimal digits of a class or function that is not of this package."""
-    return _fingerprint(thing)
+    return _fingerprint(thing)  # a typed function: a cached one asks mypy for hashable types
 
 
 @cache

@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import jax
 import jax.random as jr
-from jaxtyping import PRNGKeyArray
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
 
 from elegans.fields import Count
+
+SEEDS = 2**32  # JAX makes a key of 32 bits
 
 
 class Keys(NamedTuple):
@@ -26,9 +29,12 @@ class Keys(NamedTuple):
 
 def keys_of(seed: Count) -> Keys:
     """The keys of a run, from its seed; a traced seed gives the same keys as a plain one."""
-    return _split(jr.key(seed))
+    if isinstance(seed, int) and 0 <= seed < 2**32:
+        return _keys(np.uint32(seed))  # JAX makes 32-bit keys of all seeds, here in one call
+    return _keys(seed)
 
 
 @jax.jit
-def _split(root: PRNGKeyArray) -> Keys:
+def _keys(seed: Array | np.uint32 | int) -> Keys:
+    root = jr.key(seed)
     return Keys(*(jr.fold_in(root, i) for i in range(len(Keys._fields))))

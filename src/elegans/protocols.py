@@ -5,11 +5,15 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
 
 * a task may declare `features` (the length of an input vector), `states` and `length` (of
   sequences of tokens), `classes` (of integer labels) and `labels` ("sign", "class" or "real"); what
-  it does not declare is read off the shapes of its examples. It may offer `population()`, and
-  `stored(key)` with `sizes` where its examples are rows of a table;
+  it does not declare is read off its examples (`descriptions`). It may offer `label(x)`, without
+  noise; `population()`, every example once, with a `fraction` of it to train on; `stored(key)` with
+  `sizes` where its examples are rows of a table, and `accepts(table)` to have one redrawn; a
+  `data_seed`, so that runs of all seeds share a training set (`training.source`);
 * a model may offer `check(task)`, which refuses what it cannot learn; `body`, what its predictions
-  depend on, so that networks that differ in their init alone share a compiled program; `trace`,
-  `hidden`, `neurons(params)` and `apply_population(params)`;
+  depend on, so that networks that differ in their init alone share a compiled program;
+  `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`; `neurons(params)`, a
+  matrix with a row per neuron, or one per layer, and `keep(params, neurons)`, for norms and
+  pruning; `apply_population(params)`, all predictions at once, in the order of `population()`;
 * an init may offer `check(model, task)`.
 """
 

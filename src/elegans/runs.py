@@ -77,6 +77,10 @@ class Run(Metrics):
         success = "" if self.success is None else f", success={self.success}"
         return f"Run({self.hash}, seed={self.seed}, {self.status}{success}{steps}{error})"
 
+    def _repr_html_(self) -> str:
+        numbers = pd.DataFrame([self.row()]).to_html(index=False)
+        return f"<p>Run of experiment {self.hash}</p>{numbers}"
+
     @property
     def key(self) -> Key:
         """What the run is stored under."""

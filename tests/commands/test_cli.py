@@ -52,6 +52,32 @@ def test_training_shows_its_record_and_draws_its_curve(tmp_path, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_ctrl_c_ends_a_run_and_keeps_its_curve(tmp_path, capsys, monkeypatch):
+    from elegans.commands.train import View
+
+    show = View.show
+
+    def interrupted(self, row):
+        show(self, row)
+        if row["step"] >= 20:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(View, "show", interrupted)
+    picture = tmp_path / "curve.png"
+    options = ["--evaluate-every", "10", "--json", "--out", str(picture)]
+    assert cli.main([*TRAIN, *options]) == 130
+    assert json.loads(capsys.readouterr().out)["step"] == 20
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_option_of_training_is_explained(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["train", "--help"])
+    shown = capsys.readouterr().out
+    assert "--learning-rate VALUE" in shown
+    assert "What multiplies the gradient" in shown
+
+
 def test_an_experiment_file_is_trained_with_the_options_on_top(tmp_path, capsys):
     import elegans as el
 

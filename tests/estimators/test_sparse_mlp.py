@@ -224,7 +224,7 @@ def test_saving_and_loading_across_processes(table, fitted, tmp_path):
     with pytest.raises(ValueError, match=r"holds a SparseMLPClassifier; load it with"):
         SparseMLPRegressor.load(path)
     (tmp_path / "other.npz").write_bytes(b"something else")
-    with pytest.raises(ValueError, match="is no file that save"):
+    with pytest.raises(ValueError, match="is not a file that save"):
         SparseMLPClassifier.load(tmp_path / "other.npz")
     with pytest.raises(FileNotFoundError, match="there is no file"):
         SparseMLPClassifier.load(tmp_path / "missing.npz")

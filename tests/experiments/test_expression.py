@@ -41,3 +41,9 @@ def test_an_option_is_a_literal_or_stands_for_itself(text, expected):
 def test_nothing_but_configurations_is_called(text):
     with pytest.raises(ValueError, match=r"No configuration is named|is neither a number"):
         parse(text)
+
+
+def test_a_type_of_ones_own_is_named_by_its_module():
+    assert parse("test_own_tasks.Threshold(shift=0.5)").shift == 0.5
+    with pytest.raises(ValueError, match="'nonsense:Parity' cannot be imported"):
+        parse("nonsense.Parity(5, 2)")

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import elegans as el
 from elegans.experiments.plain import configurations, from_plain, to_plain
+from elegans.tasks import groups
+from elegans.training import losses, optimizers, regularisers, schedules
 
 PROBABILITY = st.floats(0, 1)
 RATE = st.floats(0, 10) | st.integers(0, 3)
@@ -157,8 +159,53 @@ def built(build, plain):
         assume(False)
 
 
+SMALL = el.Experiment(el.tasks.Parity(4, 2), el.models.MLP(2), el.Training(samples=5, steps=3))
+EXAMPLES = [  # of configurations with few fields
+    SMALL,
+    el.inits.Fixed(el.inits.Sparse(2), seed=7),
+    el.inits.FromRun(SMALL, seed=3, at="start", neurons=(1,)),
+    el.models.TwoEmbedding(width=5, activation="relu"),
+    el.models.PowerNetwork(width=5, degree=3),
+    el.models.BoundedTransformer(kind="block", layers=2, heads=2),
+    el.models.TransformerClassifier(heads=2, dim=8, norm="none"),
+    *(el.models.PolyNet(degree=3), el.models.DisjointPolyNet(degree=2)),
+    el.tasks.GroupOperation(groups.Cyclic(5), fraction=0.5),
+    el.tasks.GroupOperation(groups.Product(groups.Symmetric(3), groups.Dihedral(4))),
+    *(groups.Alternating(4), groups.Dicyclic(3), groups.Quaternion()),
+    groups.from_table([[0, 1], [1, 0]]),
+    *(losses.Hinge(), losses.Square(), losses.Logistic(), losses.Correlation()),
+    *(losses.CrossEntropy(), losses.Margin(0.5)),
+    *(optimizers.SGD(momentum=0.9), optimizers.Adam(b1=0.8), optimizers.AdamW()),
+    *(schedules.Constant(), schedules.Linear(), schedules.Cosine(), schedules.Inverse()),
+    schedules.Milestones((10, 20), 2.0),
+    regularisers.Norm(1e-4, b=3.0),
+    *(el.probes.Attended(), el.probes.AttentionMasses(32), el.probes.SupNormPath()),
+    el.probes.Divergences(("unigram",), 16),
+    *(el.probes.FourierGap(), el.probes.RelevantLead(), el.probes.RelevantProduct()),
+    *(el.probes.SupportShare(), el.probes.ClsAttention(10)),
+    el.tasks.UniqueConjunction(n=8, k=2, p=0.7, samples=30),
+    el.inits.Restart(el.inits.Sparse(2), 4),
+]
+
+
+def names_in(plain):
+    """The types that plain data names, at any depth."""
+    if isinstance(plain, dict):
+        below = [names_in(value) for value in plain.values()]
+        return {plain["type"]}.union(*below) if "type" in plain else set().union(*below)
+    return set().union(*map(names_in, plain)) if isinstance(plain, list) else set()
+
+
 def test_every_configuration_of_the_package_is_drawn_here():
-    assert set(FIELDS) == set(configurations())
+    shown = set().union(*(names_in(to_plain(example)) for example in EXAMPLES))
+    assert set(configurations()) <= set(FIELDS) | shown
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: type(example).__name__)
+def test_every_example_survives_json(example):
+    for minimal in (False, True):
+        plain = json.loads(json.dumps(to_plain(example, minimal=minimal)))
+        assert from_plain(plain) == example
 
 
 @pytest.mark.parametrize("name", FIELDS)

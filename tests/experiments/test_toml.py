@@ -44,14 +44,13 @@ def test_a_file_is_a_whole_sweep(write):
     np.testing.assert_allclose(sweep.over["training.learning_rate"], [0.01, 0.1, 1], rtol=1e-12)
     assert sweep.over["training.samples"] == [10, 32, 100, 316, 1000]
     assert all(isinstance(m, int) for m in sweep.over["training.samples"])
-    assert sweep.seeds == [0, 1, 2]
+    assert sweep.seeds == 3
     assert len(el.Sweep(*sweep)) == 3 * 5 * 3
 
 
 @pytest.mark.parametrize(
     "old, new, message",
     [
-        ("seeds = 3", "seeds = 0", "seeds is how many there are"),
         ("seeds = 3", "sedes = 3", "no part 'sedes'; did you mean 'seeds'"),
         ("[over]", "[oven]", "no part 'oven'; did you mean 'over'"),
         ("log = [0.01, 1, 3]", "log = [0, 1, 3]", "first and last above 0"),

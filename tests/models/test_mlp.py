@@ -125,3 +125,17 @@ def test_a_single_neuron_without_output_layer_trains():
 def test_bad_networks_are_refused_by_name(options, message):
     with pytest.raises(ValueError, match=message):
         MLP(**options)
+
+
+def test_the_trace_has_the_values_of_every_hidden_layer():
+    model = MLP(hidden=(5, 3))
+    task = Parity(6, 2)
+    params = model.init_params(jr.key(0), task)
+    x, _ = task.sample(jr.key(1), 4)
+    trace = jax.vmap(lambda row: model.trace(params, row))(x)
+    np.testing.assert_array_equal(
+        trace.prediction, jax.vmap(lambda row: model.apply(params, row))(x)
+    )
+    assert [layer.shape for layer in trace.hidden] == [(4, 5), (4, 3)]
+    (weight, bias), *_ = params.layers
+    np.testing.assert_allclose(trace.hidden[0], np.maximum(x @ weight + bias, 0), rtol=1e-6)

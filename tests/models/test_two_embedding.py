@@ -143,6 +143,6 @@ def test_bad_fields_are_refused_by_name():
 
 def test_tasks_of_another_kind_are_refused():
     with pytest.raises(ValueError, match="reads pairs of elements and predicts one of `classes`"):
-        TwoEmbedding(width=3).init_params(jr.key(0), Parity(5, 3))
+        TwoEmbedding(width=3).check(Parity(5, 3))
     with pytest.raises(ValueError, match="reads vectors and predicts signs"):
         PowerNetwork(width=3, degree=2).check(TASK)

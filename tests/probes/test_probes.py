@@ -47,7 +47,7 @@ def test_watching_does_not_change_a_bit_of_a_record():
 
 
 def test_a_probe_named_step_is_refused():
-    with pytest.raises(ValueError, match="not named 'step'"):
+    with pytest.raises(ValueError, match="'step' is the name of a column"):
         list(train([Job(0, EXPERIMENT, 0)], probes={"step": el.probes.parameters}))
 
 

@@ -83,5 +83,5 @@ def test_a_run_whose_curve_is_damaged_is_lost_and_counted(whole, tmp_path):
 
 
 def test_recovery_does_not_write_over_a_file(whole):
-    with pytest.raises(StoreError, match=re.escape(f"{whole} is there already")):
+    with pytest.raises(StoreError, match=re.escape(f"{whole} already exists")):
         recover(whole, whole)

@@ -12,6 +12,7 @@ import pytest
 
 from elegans.report.result import Tables
 from elegans.studies.tables import baselines, claims, comparisons, figures, reference
+from elegans.studies.tables import pairs as pairs_of
 from elegans.studies.tables import tables as tabular_tables
 
 TABLES = ("heloc", "california")
@@ -144,7 +145,7 @@ def test_an_optimizer_answers_for_its_own_networks():
 
 def test_reversals_are_pairs_that_go_the_other_way(tables):
     networks = tables["networks"].query("optimizer == 'adam' and weight_decay == 0")
-    pairs = claims.gains(networks, "depth", [(1, 2)])
+    pairs = pairs_of.gains(networks, "depth", [(1, 2)])
     keys = ["dataset", "fraction", "init", "seed"]
     errors = networks[networks["width"] == 100].set_index(["depth", *keys])["error"]
     expected = errors.loc[1] - errors.loc[2]

@@ -9,6 +9,8 @@ from sklearn import datasets
 
 from elegans.cli import main
 from elegans.experiments import plain
+from elegans.models.inits import Sparse
+from elegans.models.mlp import MLP
 from elegans.report.result import Result
 from elegans.studies.study import Scale
 from elegans.studies.tables import (
@@ -31,7 +33,10 @@ TINY = settings.Settings(
     seeds=2,
     networks=(
         settings.Networks(
-            optimizer="adam", hidden=((4, 4),), fractions=(1.0, 0.1), inits=("dense", "2-sparse")
+            optimizer="adam",
+            hidden=((4, 4),),
+            fractions=(1.0, 0.1, 0.01),
+            inits=("dense", "2-sparse"),
         ),
         settings.Networks(
             optimizer="adam", hidden=((16, 16),), fractions=(1.0,), inits=("dense", "2-sparse")
@@ -81,7 +86,7 @@ def test_every_setting_is_in_the_cells(result):
     assert (cells["runs"] == 2).all()
     assert cells["median"].between(cells["low"], cells["high"]).all()
     networks = cells[cells["learner"] == tabular_tables.MLP_NAME]
-    assert len(networks) == 2 * (2 + 1)  # inits, widths at the two fractions
+    assert len(networks) == 2 * (3 + 1)  # inits, fractions of the two shapes
     forests = cells[cells["learner"] == baselines.FOREST]
     assert set(forests["setting"]) == {  # without max_features=99, more than the columns
         f"max_depth={d}, max_features=sqrt, n_estimators={n}" for d in (None, 2) for n in (2, 5)
@@ -93,6 +98,14 @@ def test_every_setting_is_in_the_cells(result):
 def test_networks_and_other_learners_have_the_same_rows(result):
     sizes = result.tables["cells"].groupby(["dataset", "fraction"])["samples"].unique()
     assert sorted({tuple(counts) for counts in sizes}) == [(4,), (36,), (360,)]
+
+
+def test_full_batches_of_several_sizes_train_side_by_side(result):
+    networks = result.tables["networks"].query("samples < 256")
+    assert sorted(networks["samples"].unique()) == [4, 36]
+    assert (networks["status"] == "done").all()
+    assert (networks["steps"] == 3).all()  # one per epoch
+    assert result.structures == 2 + 2  # two shapes in batches, one in full batches of two sizes
 
 
 def test_the_best_of_a_learner_is_the_lowest_median_over_its_settings(result):
@@ -120,7 +133,6 @@ def test_table_2_has_the_papers_row_below_ours(result):
     assert frame.loc["heloc, paper", "MLP full"] == "27.1"
     assert frame.loc["heloc, paper", "RF 1%"] == "31.0"
     assert frame.loc["heloc, paper", "tuned best"] == "27.4 ResNet"
-    assert frame.loc["heloc (part)", "MLP 1%"] == "-"  # no network of this scale is there
     best = result.tables["best"].set_index(["dataset", "learner", "fraction"])["median"]
     ours = best["heloc", tabular_tables.MLP_NAME, 0.1]
     assert frame.loc["heloc (part)", "MLP 10%"] == f"{100 * ours:.1f}"
@@ -202,12 +214,43 @@ def test_the_paper_scale_is_the_papers_grid_and_out_of_reach():
     paper = scales.PAPER
     assert len(paper.datasets) == 16
     assert len(paper.fractions) == 17
-    assert [len(group.hidden) for group in paper.networks] == [18, 18]
+    assert [len(group.hidden) for group in paper.networks] == [18, 2, 18, 2]
     assert set(reference.TABLE_2) == set(openml.SUITE)
     core_years = settings.flops(paper) / 50e9 / (365 * 24 * 3600)
-    assert 5_000 < core_years < 6_000  # at 50 Gflop/s
+    assert 6_000 < core_years < 6_500  # at 50 Gflop/s
     core_hours = settings.flops(scales.CLUSTER) / 50e9 / 3600
     assert 2_000 < core_hours < 3_000
+
+
+def test_errata_the_two_largest_tables_are_tasks_3_and_9_not_2_and_9():
+    by_rows = sorted(openml.ENTRIES, key=lambda entry: -entry.rows)
+    assert {entry.task for entry in by_rows[:2]} == {3, 9}
+    assert by_rows[1].rows > 7 * by_rows[2].rows
+    assert [entry.task for entry in by_rows].index(2) == 5  # electricity is the sixth
+    assert "electricity" in scales.PAPER.networks[1].datasets
+
+
+def test_errata_a_forest_of_depth_minus_one_is_refused():
+    from sklearn.ensemble import RandomForestClassifier
+
+    with pytest.raises(ValueError, match="'max_depth' parameter"):
+        RandomForestClassifier(max_depth=-1).fit([[0.0], [1.0]], [0, 1])
+    assert None in scales.PAPER.learners.max_depth
+
+
+def test_errata_the_grid_of_the_tables_alone_is_15_times_all_runs_of_the_paper():
+    paper, group = scales.PAPER, scales.PAPER.networks[0]
+    networks = len(group.hidden) * len(group.inits) * len(group.decays)
+    runs = len(paper.datasets) * len(paper.fractions) * networks * paper.seeds
+    assert runs == 2_937_600  # "around 2 x 10^5 training runs", appendix C.4
+
+
+def test_layers_may_be_unequal_and_then_have_no_width():
+    network = settings.Network("adam", "2-sparse", (20, 10), 0.0)
+    assert tabular.model_of(network).widths == (20, 10)
+    labels = tabular.labels_of(network)
+    assert (labels["hidden"], labels["width"], labels["depth"]) == ("20 x 10", None, 2)
+    assert tabular.model_of(network._replace(hidden=(20, 20))) == MLP(20, 2, init=Sparse(2))
 
 
 def test_the_operations_of_a_scale_are_those_of_its_steps():

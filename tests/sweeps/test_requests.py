@@ -10,8 +10,9 @@ import pytest
 
 import elegans as el
 from elegans.probes import Divergences, SupNormPath
-from elegans.sweeps import requests
+from elegans.sweeps import executors, requests
 from elegans.sweeps.executors.local import WorkerLost, Workers
+from elegans.sweeps.progress import Silent
 from elegans.sweeps.requests import probe_from_plain, probe_to_plain
 
 
@@ -97,6 +98,28 @@ def test_what_workers_cannot_import_is_refused_if_workers_are_asked_for(experime
         sweep = el.Sweep(experiment, probes={"local": probe})
         with pytest.raises(ValueError, match=r"cannot import .*locals.*workers=0"):
             sweep.run(workers=1, progress=False)
+
+
+class Notes(Silent):
+    """A meter that keeps what it is told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def note(self, text):
+        self.notes.append(text)
+
+
+@pytest.mark.parametrize("seconds, is_said", [(0.0, True), (1e9, False)])
+def test_what_lives_in_a_script_alone_is_swept_in_this_process_with_a_note(
+    experiment, monkeypatch, seconds, is_said
+):
+    """The note is for sweeps that would have had workers."""
+    monkeypatch.setattr(executors, "SECONDS_WORTH_A_WORKER", seconds)
+    sweep = el.Sweep(experiment, seeds=2, probes={"local": lambda view: view.step})
+    meter = Notes()
+    assert len(sweep.run(progress=meter)) == 2
+    assert ["script or notebook" in note for note in meter.notes] == [True] * is_said
 
 
 def die(text):

@@ -113,7 +113,7 @@ def test_two_drivers_on_one_store_do_not_store_a_run_twice(python, tmp_path, who
 
 def test_a_full_disk_loses_nothing_that_was_stored(python, tmp_path, whole):
     path = tmp_path / "grid.db"
-    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (80_000, -1))\n"
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (130_000, -1))\n"
     driver = python(limit + DRIVER, path, 0)
     _, err = driver.communicate()
     assert "StoreError" in err
@@ -132,8 +132,10 @@ def test_a_write_that_fails_leaves_no_half_row(sweep, tmp_path, whole):
     sweep.run(store=path, workers=0, progress=False)
     with el.Store(path) as store, el.Store(whole) as source:
         before = contents(path)
-        (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
-        store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        store.register({})  # opens the connection that writes
+        connection = store._file._connection
+        (pages,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         with pytest.raises(StoreError, match=r"full.*make room and run again"):
             store.merge(source)
         assert len(store) == 8

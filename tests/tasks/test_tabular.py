@@ -110,7 +110,7 @@ def test_a_broken_file_is_refused_by_name(tmp_path, changes, message):
 
 def test_a_file_that_is_no_npz_is_refused(tmp_path):
     (tmp_path / "pol.npz").write_bytes(b"PK\x03\x04 nothing")
-    with pytest.raises(ValueError, match=r"pol\.npz is no npz file"):
+    with pytest.raises(ValueError, match=r"pol\.npz is not an npz file"):
         el.tasks.tabular.load("pol", tmp_path)
 
 

@@ -301,8 +301,18 @@ def test_a_task_without_a_population_says_so():
             run(task, el.models.AttentionOnly() if hasattr(task, "states") else MODEL,
                 loss="square" if hasattr(task, "support") else "cross-entropy",
                 samples=None, batch=None)  # fmt: skip
-    with pytest.raises(ValueError, match=r"fraction leaves 64 of 64 rows"):
-        run(Listed(6, 2, fraction=0.999), samples=None, batch=None)
+    for changes, message in (
+        ({"fraction": 0.999}, r"fraction leaves 64 of 64 rows"),
+        ({"fraction": 0.5, "samples": 33}, r"has 32 rows to train on.*got 33"),
+    ):
+        fraction, samples = changes["fraction"], changes.get("samples")
+        with pytest.raises(ValueError, match=message):
+            run(Listed(6, 2, fraction=fraction), samples=samples, batch=None)
+
+
+def test_a_rule_on_the_training_set_needs_one():
+    with pytest.raises(ValueError, match=r"online training has no training set"):
+        run(samples=None, stop=el.Stop(test_error=None, train_loss=0.1))
 
 
 @el.configuration

@@ -170,12 +170,21 @@ def test_online_training_has_no_training_set_to_err_on():
 
 
 def test_a_million_rows_cost_no_memory():
-    shapes = jax.eval_shape(
-        lambda key: data.rows(TASK, key, jax.numpy.arange(4, dtype="uint32")), jax.random.key(0)
-    )
-    assert shapes.x.shape == (4, 10)
-    run = el.run(EXPERIMENT.varied({"training.samples": 1_000_000}), seed=0)
-    assert run.status == "done"
+    """The bytes that JAX holds at each evaluation are those of a hundred rows."""
+
+    def held(samples):
+        sizes = []
+
+        def watch(row):
+            sizes.append(sum(array.nbytes for array in jax.live_arrays()))
+
+        el.run(EXPERIMENT.varied({"training.samples": samples}), seed=0, watch=watch)
+        return max(sizes)
+
+    before = sum(array.nbytes for array in jax.live_arrays())
+    small = held(100) - before
+    assert small > 0
+    assert held(1_000_000) - before <= small
 
 
 def test_a_seed_that_is_no_count_is_refused():
@@ -188,3 +197,20 @@ def test_watching_sees_every_row_of_the_history():
     run = el.run(EXPERIMENT, seed=0, watch=rows.append)
     assert [row["step"] for row in rows] == list(run.history.step)
     assert set(rows[0]) == set(loop.CURVES)
+
+
+def test_watching_does_not_change_when_a_run_stops_by_a_negative_loss():
+    training = el.Training(
+        loss="correlation",
+        steps=60,
+        samples=100,
+        evaluate_every=10,
+        test_samples=1_000,
+        screen_rows=200,
+        stop=el.Stop(test_error=None, test_loss=-0.2),
+    )
+    experiment = el.Experiment(el.tasks.Parity(6, 1), el.models.MLP(width=8), training)
+    alone, watched = el.run(experiment), el.run(experiment, probes=[el.probes.parameters])
+    assert alone.success
+    assert alone.steps == watched.steps < 60
+    np.testing.assert_array_equal(alone.history, watched.history)

@@ -22,9 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     """Runs the command; 2 if a directory is not a bundle."""
     options = parser().parse_args(arguments)
     from elegans.report import bundle
-    from elegans.studies import catalogue
 
-    catalogue.make_current_directory_importable()
     for directory in options.directories:
         with refusing("draw"):
             result = bundle.read(directory)

@@ -52,7 +52,6 @@ def main(arguments: Sequence[str]) -> int:
             raise ValueError('which study? "elegans reproduce --list" shows all.')
         if options.workers is not None and options.workers < 0:
             raise ValueError(f"--workers counts processes, 0 or more; got {options.workers}.")
-        catalogue.make_current_directory_importable()
         plan = catalogue.study(options.study).plan(options.scale, options.data)
         options.out.mkdir(parents=True, exist_ok=True)
     from elegans.store.schema import StoreError

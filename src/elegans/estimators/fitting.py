@@ -121,7 +121,7 @@ class _Lanes:
         self.rows = padded_rows(rows)
         self.keys = jnp.stack([jr.fold_in(jr.key(seed), NOISE) for seed in seeds])
         states = [
-            _started(description, training, seed, initial[i] if initial else None)
+            _initial_state(description, training, seed, initial[i] if initial else None)
             for i, seed in enumerate(seeds)
         ]
         self.state: State = stacked(states)
@@ -362,11 +362,11 @@ def padded_layers(layers: Network) -> Layers:
     return Layers((first, *(Layer(jnp.asarray(w), jnp.asarray(b)) for w, b in rest)))
 
 
-def _started(description: Fit, training: Training, seed: int, start: Any) -> State:
-    if start is None:
+def _initial_state(description: Fit, training: Training, seed: int, network: Any) -> State:
+    if network is None:
         layers = _init(description.model, description.shape, jr.key(seed)).layers
-        start = [(np.asarray(w), np.asarray(b)) for w, b in layers]
-    params = padded_layers(start)
+        network = [(np.asarray(w), np.asarray(b)) for w, b in layers]
+    params = padded_layers(network)
     return State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
 
 

@@ -33,7 +33,9 @@ class Experiment:
         """The experiment that `to_json` wrote."""
         experiment = plain.from_json(text)
         if not isinstance(experiment, cls):
-            raise ValueError(f"This is not an experiment but a {type(experiment).__name__}.")
+            raise ValueError(
+                f"Experiment.from_json: this is a {type(experiment).__name__}, not an experiment."
+            )
         return experiment
 
     @classmethod
@@ -47,7 +49,9 @@ class Experiment:
                 )
         missing = [name for name in PARTS if name not in parts]
         if missing:
-            raise ValueError(f"An experiment has {', '.join(PARTS)}; {', '.join(missing)} missing.")
+            raise ValueError(
+                f"An experiment has {', '.join(PARTS)}; it lacks {', '.join(missing)}."
+            )
         return cls(**{name: plain.from_plain(part) for name, part in parts.items()})
 
     @cached_property
@@ -69,13 +73,6 @@ class Experiment:
                 )
         varied: Experiment = _rebuilt(self, changes, "")
         return varied
-
-    def value(self, path: str) -> Any:
-        """The value of a dotted field."""
-        part: Any = self
-        for step in path.split("."):
-            part = getattr(part, step)
-        return part
 
 
 def _rebuilt(config: Any, changes: dict[str, Any], where: str) -> Any:

@@ -6,7 +6,9 @@ The text is Python's syntax for a call with literal arguments, read by `ast` and
 import ast
 from typing import Any
 
-from elegans.experiments.plain import build
+from elegans.experiments.plain import ROOMS, build
+
+OUR_PREFIXES = ("el", "elegans", "inits", *(room.split(".")[0] for room in ROOMS))
 
 
 def parse(text: str) -> Any:
@@ -31,9 +33,16 @@ def literal(text: str) -> Any:
     return text if isinstance(tree.body, ast.Name | ast.BinOp) else _value(tree.body, text)
 
 
+def _type_name(node: ast.Name | ast.Attribute) -> str:
+    """The name of a configuration: `Parity`, `el.tasks.Parity`, or `mytasks.Vote` of a user."""
+    module, _, name = ast.unparse(node).rpartition(".")
+    is_ours = not module or module.split(".")[0] in OUR_PREFIXES
+    return name if is_ours else f"{module}:{name}"
+
+
 def _value(node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        name = _type_name(node.func)
         if any(keyword.arg is None for keyword in node.keywords):
             raise ValueError(f"{text!r}: ** has no meaning in a configuration.")
         return build(
@@ -42,8 +51,7 @@ def _value(node: ast.expr, text: str) -> Any:
             **{str(keyword.arg): _value(keyword.value, text) for keyword in node.keywords},
         )
     if isinstance(node, ast.Name | ast.Attribute):
-        name = node.id if isinstance(node, ast.Name) else node.attr
-        return build(name)
+        return build(_type_name(node))
     if isinstance(node, ast.Tuple | ast.List):
         return tuple(_value(item, text) for item in node.elts)
     try:

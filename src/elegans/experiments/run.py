@@ -18,7 +18,7 @@ from jaxtyping import PyTree
 
 from elegans import checks
 from elegans.experiments.experiment import Experiment
-from elegans.keys import keys_of
+from elegans.keys import SEEDS, keys_of
 from elegans.models.inits import FromRun, cut
 from elegans.protocols import Probe, param_shapes, path_name
 from elegans.runs import Key, Run
@@ -47,7 +47,7 @@ def run(
             than their own.
         watch: Called with the newest row of the history at each evaluation.
     """
-    checks.whole("run", "seed", seed, low=0, what="numbers a run")
+    checks.whole("run", "seed", seed, low=0, high=SEEDS - 1, what="numbers a run")
     show = None if watch is None else lambda _, row: watch(row)
     job = Job(0, experiment, int(seed), initial_weights(experiment))
     ((_, finished),) = train([job], probes=named(probes), watch=show)
@@ -137,6 +137,7 @@ def code_version() -> str:
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         parts = path.relative_to(root).parts
-        if parts[0] not in ROOMS_WITHOUT_NUMBERS and path.stem != "figures":
+        is_picture = any(part.startswith("figures") for part in parts)
+        if parts[0] not in ROOMS_WITHOUT_NUMBERS and not is_picture:
             digest.update(path.read_bytes())
     return digest.hexdigest()[:12]

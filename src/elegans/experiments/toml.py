@@ -43,7 +43,7 @@ class Grid(NamedTuple):
 
     experiment: Experiment
     over: dict[str, Any]
-    seeds: list[int]
+    seeds: int | list[int]
 
 
 def read(path: Path) -> Grid:
@@ -68,16 +68,7 @@ def from_plain(plain: dict[str, Any]) -> Grid:
         parts["training"] = {"type": "Training", **parts["training"]}
     experiment = Experiment.from_plain(parts)
     over = {path: axis(experiment, path, values) for path, values in plain.get("over", {}).items()}
-    return Grid(experiment, over, seeds_of(plain.get("seeds", 1)))
-
-
-def seeds_of(plain: Any) -> list[int]:
-    """The seeds that a number of them, or a list, stands for."""
-    if isinstance(plain, int) and not isinstance(plain, bool) and plain >= 1:
-        return list(range(plain))
-    if isinstance(plain, list) and plain:
-        return plain
-    raise ValueError(f"seeds is how many there are, 1 or more, or a list of them; got {plain!r}.")
+    return Grid(experiment, over, plain.get("seeds", 1))
 
 
 def axis(experiment: Experiment, path: str, plain: Any) -> Any:

@@ -36,7 +36,7 @@ class Fixed:
         key = keys_of(self.seed).init
         if self.init is not None:
             return self.init(key, model, task)
-        return dataclasses.replace(model, init=None).init_params(key, task)
+        return _with_default_init(model).init_params(key, task)
 
     def check(self, model: Any, task: Any) -> None:
         """Refuses what `init` refuses."""
@@ -90,7 +90,7 @@ class FromRun:
 
     def shapes(self, model: Any, task: Any) -> PyTree:
         """The shapes of the model's parameters, which are those of its own init."""
-        return param_shapes(_plain(model), task)
+        return param_shapes(_with_default_init(model), task)
 
     def check(self, model: Any, task: Any) -> None:
         """Refuses a model whose parameters have other shapes than those of that run."""
@@ -101,7 +101,7 @@ class FromRun:
             for i in self.neurons:
                 checks.whole(self, "neurons", i, low=0, high=high, what="numbers neurons")
         theirs = jax.eval_shape(lambda params: cut(source.model, params, self.neurons), shapes)
-        wanted, offered = (_shapes(tree) for tree in (param_shapes(_plain(model), task), theirs))
+        wanted, offered = _shapes(self.shapes(model, task)), _shapes(theirs)
         if wanted != offered:
             raise ValueError(
                 f"{checks.shown(model)}: its parameters have the shapes {wanted}, and those that "
@@ -109,7 +109,7 @@ class FromRun:
             )
 
 
-def _plain(model: Any) -> Any:
+def _with_default_init(model: Any) -> Any:
     """The model with the init that it has by default."""
     field = next(field for field in dataclasses.fields(model) if field.name == "init")
     factory: Any = field.default_factory
@@ -128,5 +128,8 @@ def cut(model: Any, params: PyTree, neurons: Sequence[int] | None) -> PyTree:
     if neurons is None:
         return params
     if not hasattr(model, "keep"):
-        raise ValueError(f"{checks.shown(model)}: it has no method keep(params, neurons).")
+        raise ValueError(
+            f"{checks.shown(model)}: it has no method keep(params, neurons), so neurons of it "
+            "cannot be chosen."
+        )
     return model.keep(params, neurons)

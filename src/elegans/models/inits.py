@@ -92,6 +92,23 @@ class Gaussian(LayeredInit):
 
 
 @configuration
+class Normal(LayeredInit):
+    """Independent normal weights of one `scale` whatever the fan-in, biases zero."""
+
+    scale: Number = 1.0
+
+    def __post_init__(self) -> None:
+        checks.number(self, "scale", self.scale, low=0, what="multiplies the weights")
+
+    def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
+        """Every layer independently."""
+        return tuple(
+            Layer(self.scale * jr.normal(jr.fold_in(key, i), shape), jnp.zeros(shape[1]))
+            for i, shape in enumerate(pairs(sizes))
+        )
+
+
+@configuration
 class Sign(LayeredInit):
     r"""Weights and biases $\pm c$ with equal probability; `c=None` is $1/\sqrt{\text{fan-in}}$."""
 

@@ -5,10 +5,9 @@ r"""Multi-layer perceptrons, $x \mapsto W_{d+1}\,\sigma(W_d \cdots \sigma(W_1 x 
 """
 
 import dataclasses
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,15 +17,16 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from elegans import checks
 from elegans.descriptions import input_size, output_size
 from elegans.fields import Number, configuration, is_off
+from elegans.models import activations
 from elegans.models.inits import Layer, Layers, Uniform
 from elegans.protocols import Init, check_init
 
-ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
-    "relu": jax.nn.relu,
-    "gelu": jax.nn.gelu,
-    "tanh": jnp.tanh,
-    "sin": jnp.sin,
-}
+
+class ForwardPass(NamedTuple):
+    """What an MLP computes on the way: its prediction, and the values of each hidden layer."""
+
+    prediction: Float[Array, "..."]
+    hidden: tuple[Float[Array, "..."], ...]
 
 
 @configuration
@@ -35,7 +35,8 @@ class MLP:
 
     Attributes:
         width: Neurons of each hidden layer, of which there are `depth`.
-        activation: "relu", "gelu", "tanh", "sin", or "z^d" for the power of degree d.
+        activation: "relu", "gelu", "tanh", "sin", "z^d" for the power of degree d, or one that is
+            made for parities, as "zigzag:3" (see `models.activations`).
         init: How weights start.
         dropout: The probability of silencing a hidden neuron in training, to the nearest 256th.
         hidden: The widths of all hidden layers, in place of `width` and `depth`.
@@ -57,8 +58,7 @@ class MLP:
         self._check_widths()
         share = "is the share of neurons that are silenced"
         checks.number(self, "dropout", self.dropout, low=0, high=0.99, what=share)
-        if not power_degree(self.activation):
-            checks.choice(self, "activation", self.activation, [*ACTIVATIONS, "z^d"])
+        activations.check(self, self.activation)
         if isinstance(self.init, type) or not callable(self.init):
             raise TypeError(f"MLP: init is one such as inits.Sparse(2); got {self.init!r}.")
 
@@ -133,15 +133,22 @@ class MLP:
     def apply(
         self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
     ) -> Float[Array, "..."]:
-        """The prediction at one example: a number, or one logit a class; with a `key`, dropout."""
-        sigma = activation(self.activation)
-        hidden = params.layers[:-1] if self.output_layer else params.layers
-        for i, layer in enumerate(hidden):
+        """The prediction at one example: a number, or one logit per class; with `key`, dropout."""
+        return self.trace(params, x, key).prediction
+
+    def trace(
+        self, params: Layers, x: Float[Array, "*batch n"], key: PRNGKeyArray | None = None
+    ) -> "ForwardPass":
+        """The forward pass at one example, the hidden neurons' values included."""
+        sigma = activations.activation(self.activation)
+        hidden = []
+        for i, layer in enumerate(params.layers[:-1] if self.output_layer else params.layers):
             x = sigma(layer.at(x))
             if not is_off(self.dropout) and key is not None:
                 x = dropout(jr.fold_in(key, i), x, self.dropout)
+            hidden.append(x)
         out = params.layers[-1].at(x) if self.output_layer else x
-        return out[..., 0] if out.shape[-1] == 1 else out
+        return ForwardPass(out[..., 0] if out.shape[-1] == 1 else out, tuple(hidden))
 
     def neurons(self, params: Layers) -> tuple[Float[Array, "neurons numbers"], ...]:
         """The numbers of each hidden neuron, one matrix a layer with a row for each neuron.
@@ -169,18 +176,6 @@ class MLP:
         if rest:
             rest[0] = rest[0]._replace(weight=rest[0].weight[chosen])
         return Layers((kept, *rest))
-
-
-def power_degree(name: str) -> int:
-    """The degree d of an activation "z^d", or zero if it is none."""
-    match = re.fullmatch(r"z\^([1-9][0-9]?)", str(name))
-    return int(match[1]) if match else 0
-
-
-def activation(name: str) -> Callable[[Array], Array]:
-    """The function that an activation's name stands for."""
-    degree = power_degree(name)
-    return (lambda z: z**degree) if degree else ACTIVATIONS[name]
 
 
 def dropout(key: PRNGKeyArray, x: Float[Array, "*shape"], share: Number) -> Float[Array, "*shape"]:

@@ -9,5 +9,11 @@ from elegans.probes.attention import AttentionMasses as AttentionMasses
 from elegans.probes.cls_attention import ClsAttention as ClsAttention
 from elegans.probes.first_layer import SupNormPath as SupNormPath
 from elegans.probes.first_layer import support_weight as support_weight
+from elegans.probes.margins import features as features
+from elegans.probes.margins import margin as margin
 from elegans.probes.parameters import parameters as parameters
+from elegans.probes.progress import FourierGap as FourierGap
+from elegans.probes.progress import RelevantLead as RelevantLead
+from elegans.probes.progress import RelevantProduct as RelevantProduct
+from elegans.probes.progress import SupportShare as SupportShare
 from elegans.probes.strategies import Divergences as Divergences

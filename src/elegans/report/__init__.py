@@ -1,1 +1,1 @@
-"""Pictures: figures for paper and pages for the browser."""
+"""Results of studies: claims, bundles, figures and pages."""

@@ -43,7 +43,7 @@ def recover(path: Path, out: Path) -> Rescue:
     if not path.exists():
         raise StoreError(f"There is no file {path}.")
     if out.exists():
-        raise StoreError(f"{out} is there already; name a file that is not, or merge afterwards.")
+        raise StoreError(f"{out} already exists; name a new file, and merge afterwards.")
     with tempfile.TemporaryDirectory() as directory, Store(out) as store:
         source = _opened(path, Path(directory))
         experiments = {

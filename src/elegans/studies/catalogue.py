@@ -8,8 +8,6 @@ read from the syntax tree of that statement, where they are literals.
 
 import ast
 import importlib
-import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -36,16 +34,18 @@ class Entry(NamedTuple):
 
 def entries(room: Path = ROOM, package: str = "elegans.studies") -> list[Entry]:
     """All studies, chapter by chapter."""
-    found: dict[str, Entry] = {}
+    studies: dict[str, Entry] = {}
     for path in sorted(room.glob("*/*.py")):
         text = path.read_text(encoding="utf-8")
-        if "\nSTUDY = Study(" not in text or "studies.unported import" in text:
-            continue  # not a study, or one that is not declared as stages yet
+        if "\nSTUDY = Study(" not in text:
+            continue
         entry = read(text, str(path), f"{package}.{path.parent.name}.{path.stem}")
-        if entry.name in found:
-            raise ValueError(f"{path}: the study {entry.name!r} is in {found[entry.name].module}.")
-        found[entry.name] = entry
-    return list(found.values())
+        if entry.name in studies:
+            raise ValueError(
+                f"{path}: the study {entry.name!r} is in {studies[entry.name].module}."
+            )
+        studies[entry.name] = entry
+    return list(studies.values())
 
 
 def read(text: str, path: str, module: str) -> Entry:
@@ -71,12 +71,6 @@ def study(name: str) -> "Study":
     if not isinstance(value, Study):
         raise ValueError(f"Study {name!r}: {module} has no Study called {attribute!r}.")
     return value.resolve()
-
-
-def make_current_directory_importable() -> None:
-    """Lets "module:STUDY" name a file of the user's own, as `python -m` does."""
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())
 
 
 def _module(name: str) -> str:

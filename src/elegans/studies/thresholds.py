@@ -131,8 +131,10 @@ def threshold_table(
         rates = part.groupby(SAMPLES)["success"].mean()
         # Success that is followed by failure at a larger size was luck: the search did not stop
         # there, so neither does this.
-        low = max([m for m, rate in rates.items() if rate < target], default=-math.inf)
-        above = [m for m, rate in rates.items() if rate >= target and m > low]
+        sizes = zip(rates.index.to_numpy(float).tolist(), rates.tolist(), strict=True)
+        pairs = list(sizes)
+        low = max((m for m, rate in pairs if rate < target), default=-math.inf)
+        above = [m for m, rate in pairs if rate >= target and m > low]
         fit = success_threshold(
             part[SAMPLES].to_numpy(float),
             part["success"].to_numpy(bool),

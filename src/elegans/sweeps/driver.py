@@ -21,7 +21,7 @@ from elegans.protocols import Probe
 from elegans.runs import Key, Run, Runs
 from elegans.store.schema import MEMORY
 from elegans.store.store import Store
-from elegans.sweeps.executors import Choice, Pool, pool
+from elegans.sweeps.executors import Choice, Pool, default_workers, pool
 from elegans.sweeps.executors.local import WorkerLost
 from elegans.sweeps.points import Point
 from elegans.sweeps.progress import Progress, progress_for
@@ -176,7 +176,7 @@ def _importable(
     if what is None:
         return choice
     if choice.is_open:
-        if seconds > 0:
+        if default_workers(seconds):
             meter.note(
                 f"{what} is defined in this script or notebook, where worker processes cannot "
                 "import it: the sweep is done in this process. In a module of its own it would "

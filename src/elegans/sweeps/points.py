@@ -12,9 +12,8 @@ from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.plain import hash_of, plain_number
 from elegans.fields import is_configuration
+from elegans.keys import SEEDS
 from elegans.runs import Key
-
-SEEDS = 2**32  # JAX makes a key of 32 bits
 
 
 class Point(NamedTuple):

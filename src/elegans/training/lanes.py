@@ -25,7 +25,9 @@ from elegans.training.recipe import Training
 CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
 MOST_LANES = 64
 LANE_BYTES = 2**30  # that all lanes may take together
-NEAR = 5  # standard errors from the stop rule at which the whole test set is computed
+STANDARD_ERRORS_NEAR_STOP = (
+    5  # standard errors from the stop rule at which the whole test set is computed
+)
 
 
 class Job(NamedTuple):
@@ -96,23 +98,21 @@ class Lane:
         if stop is None:
             return [-math.inf] * 4
         limits = [math.inf] * 4
-        exact = 1 + 1e-6  # the rows are those that are reported, but for rounding
-        if stop.train_loss is not None:
-            limits[0] = exact * train * float(stop.train_loss)
-        if stop.train_error is not None:
-            limits[1] = exact * train * float(stop.train_error)
-        if stop.test_loss is not None:
-            limits[2] = screen * 2 * float(stop.test_loss)  # a loss has no known standard error
+        for i, goal in enumerate((stop.train_loss, stop.train_error)):
+            if goal is not None:  # the rows are those that are reported, but for rounding
+                limits[i] = train * (float(goal) + 1e-6 * abs(float(goal)))
+        if stop.test_loss is not None:  # a loss has no known standard error, and may be negative
+            limits[2] = screen * (float(stop.test_loss) + abs(float(stop.test_loss)))
         if stop.test_error is not None:
             goal = float(stop.test_error)
             spread = (goal * (1 - goal) / int(self.training.screen_rows)) ** 0.5
-            limits[3] = screen * (goal + NEAR * spread)
+            limits[3] = screen * (goal + STANDARD_ERRORS_NEAR_STOP * spread)
         return limits
 
-    def record(self, seen: Look, steps: np.ndarray) -> None:
+    def record(self, looks: Look, steps: np.ndarray) -> None:
         """Appends evaluations to the curves."""
-        means = (*_means(seen.train), *_means(seen.test))
-        self.curves += zip(steps.tolist(), *means, seen.test.rows.tolist(), strict=True)
+        means = (*_means(looks.train), *_means(looks.test))
+        self.curves += zip(steps.tolist(), *means, looks.test.rows.tolist(), strict=True)
         self.step = int(steps[-1])
         if len(steps) > 1:
             self.streak = 0  # a call goes on only after looks that do not meet the stop rule

@@ -50,7 +50,7 @@ def train(
         watch: Called with a run's number and its newest row of curves at each evaluation.
     """
     if "step" in (probes or {}):
-        raise ValueError("A probe is not named 'step': the steps of its column have that name.")
+        raise ValueError("'step' is the name of a column of its own; give the probe another name.")
     waiting = iter(jobs)
     leader = next(waiting, None)
     if leader is None:
@@ -96,12 +96,12 @@ class _Bench:
         self.active: list[Lane | None] = [lane for lane, _, _ in started]
         self.active += [None] * (lanes - len(first))
         padded = started + [started[0]] * (lanes - len(first))
-        self.state: State = stacked([state for _, state, _ in padded])
-        self.full_batch: PyTree = stacked([rows for _, _, (rows, _) in padded])
-        self.table: PyTree = stacked([table for _, _, (_, table) in padded])
-        self.numbers: Any = stacked([lane.numbers for lane, _, _ in padded])
-        self.keys: Keys = stacked([lane.keys for lane, _, _ in padded])
-        self.initial: PyTree = stacked([lane.initial for lane, _, _ in padded])
+        trees = [(state, *rows, lane.keys, lane.initial) for lane, state, rows in padded]
+        self.state: State
+        self.keys: Keys
+        # all at once: one small program to compile, not five
+        self.state, self.full_batch, self.table, self.keys, self.initial = stacked(trees)
+        self.numbers = host_stacked([lane.numbers for lane, _, _ in padded])
         self.idle = started[0][0].looks(0)  # what an idle lane does: no look
 
     def run(self) -> Iterator[tuple[int, Run]]:
@@ -139,7 +139,7 @@ class _Bench:
     def _advance(self, most: int) -> tuple[Look, np.ndarray]:
         """What the next looks of all lanes saw, and how many each lane made."""
         looks = [lane.looks(most) if lane else self.idle for lane in self.active]
-        self.state, seen, counts = program.advance_and_look(
+        self.state, record, counts = program.advance_and_look(
             self.structure,
             self.lanes,
             self.numbers,
@@ -150,7 +150,7 @@ class _Bench:
             self.table,
         )
         self.due = [np.asarray(look.due) for look in looks]
-        return jax.device_get((seen, counts))
+        return jax.device_get((record, counts))
 
     def _probe(self) -> tuple[dict[str, PyTree], np.ndarray | None]:
         """What the probes see of all lanes, and what the stop rule's own does."""
@@ -160,9 +160,8 @@ class _Bench:
         if not probes:
             return {}, None
         arguments = (self.numbers, self.state.params, self.initial, self.keys, self.state.step)
-        seen = program.probe(self.structure, self.lanes, probes, *arguments)
-        seen = jax.device_get(seen)
-        return seen, seen.pop("", None)
+        values = jax.device_get(program.probe(self.structure, self.lanes, probes, *arguments))
+        return values, values.pop("", None)
 
     def _record(
         self,
@@ -178,19 +177,24 @@ class _Bench:
             if lane is None:
                 continue
             lane.seconds += elapsed / running
-            made = int(counts[i])
-            seen: Look = jax.tree.map(lambda leaf, at=(i, slice(made)): leaf[at], looks)
-            lane.record(seen, self.due[i][:made])
+            count = int(counts[i])
+            newest: Look = jax.tree.map(lambda leaf, at=(i, slice(count)): leaf[at], looks)
+            lane.record(newest, self.due[i][:count])
             if self.watch:
-                for row in lane.curves[-made:]:
+                for row in lane.curves[-count:]:
                     self.watch(lane.job.number, dict(zip(CURVES, row, strict=True)))
             if self.probes:
                 lane.probes.append(jax.tree.map(lambda leaf, i=i: leaf[i], probes))
-            is_finite = bool(seen.is_finite[-1])
+            is_finite = bool(newest.is_finite[-1])
             if lane.is_over(is_finite, None if values is None else float(values[i])):
-                params = jax.device_get(_lane(self.state.params, i))
-                yield lane.job.number, lane.finished(is_finite, params)
+                yield lane.job.number, lane.finished(is_finite, self._params(i))
                 self._refill(i)
+
+    def _params(self, i: int) -> PyTree:
+        """The parameters in lane `i`; of one lane alone they need not be cut out first."""
+        params = self.state.params if self.lanes == 1 else _lane(self.state.params, i)
+        params = jax.device_get(params)
+        return jax.tree.map(lambda leaf: leaf[0], params) if self.lanes == 1 else params
 
     def _refill(self, i: int) -> None:
         """Puts the next waiting run into lane `i`."""
@@ -200,16 +204,20 @@ class _Bench:
             return
         lane, state, rows = self._start(job)
         self.active[i] = lane
-        fresh = (state, *rows, lane.numbers, lane.keys, lane.initial)
-        held = (self.state, self.full_batch, self.table, self.numbers, self.keys, self.initial)
-        held = _placed(held, fresh, i)
-        self.state, self.full_batch, self.table, self.numbers, self.keys, self.initial = held
+        self.numbers = tuple(
+            np.concatenate([old[:i], new, old[i + 1 :]])
+            for old, new in zip(self.numbers, host_stacked([lane.numbers]), strict=True)
+        )
+        fresh = (state, *rows, lane.keys, lane.initial)
+        lanes = (self.state, self.full_batch, self.table, self.keys, self.initial)
+        lanes = _placed(lanes, fresh, i)
+        self.state, self.full_batch, self.table, self.keys, self.initial = lanes
 
 
 @partial(jax.jit, donate_argnums=0)
-def _placed(held: PyTree, fresh: PyTree, i: Count) -> PyTree:
-    """`held` with `fresh` in lane `i`: one call, as a call a leaf took a tenth of a short run."""
-    return jax.tree.map(lambda old, new: old.at[i].set(new), held, fresh)
+def _placed(lanes: PyTree, fresh: PyTree, i: Count) -> PyTree:
+    """`lanes` with `fresh` in lane `i`: one call, as one per leaf took a tenth of a short run."""
+    return jax.tree.map(lambda old, new: old.at[i].set(new), lanes, fresh)
 
 
 @jax.jit
@@ -226,6 +234,12 @@ def _lane(tree: PyTree, i: Count) -> PyTree:
 def stacked(trees: list[PyTree]) -> PyTree:
     """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
+
+
+def host_stacked(numbers: list[tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
+    """The numbers of all lanes as NumPy arrays: they are many, and each is cheap to hand over."""
+    columns = (np.asarray(column) for column in zip(*numbers, strict=True))
+    return tuple(column.astype(jax.dtypes.canonicalize_dtype(column.dtype)) for column in columns)
 
 
 def _split(job: Job) -> tuple[Structure, tuple[Any, ...]]:

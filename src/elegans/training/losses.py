@@ -105,11 +105,16 @@ class CrossEntropy:
 class Margin:
     r"""$\frac1k \sum_{i \ne y} \max(0, \Delta + f_i - f_y)$, averaged over positions (thesis, 8.7).
 
-    $\Delta$ is the `margin`, which is 1 in the document.
+    $\Delta$ is the `margin`, which the document leaves open ("large enough" in its proofs).
     """
 
     margin: Number = 1.0
     labels = ("class",)
+
+    def __post_init__(self) -> None:
+        checks.number(self, "margin", self.margin, low=0, what="is a distance between logits")
+        if isinstance(self.margin, int | float) and self.margin == 0:
+            raise ValueError(f"{checks.shown(self)}: margin is positive; got {self.margin!r}.")
 
     def __call__(
         self, f: Float[Array, "*length classes"], y: Num[Array, "*length"]

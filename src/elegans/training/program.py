@@ -210,22 +210,22 @@ def advance_and_look(
         numbers: Any, state: State, keys: Keys, looks: Looks, full_batch: PyTree, table: PyTree
     ) -> tuple[State, Look, Array]:
         task, model, training = join(structure, numbers)
-        see = partial(evaluation.look, task, model, training, keys, structure.block)
+        look = partial(evaluation.look, task, model, training, keys, structure.block)
         zero, none = jnp.zeros(LOOKS), jnp.zeros(LOOKS, bool)
         sums = Sums(zero, zero, zero.astype(jnp.int32))
         record = Look(sums, sums, none, none)
 
         def is_under_way(carry: tuple[State, Look, Array, Array]) -> Array:
-            _, _, made, is_halted = carry
-            return (made < looks.most) & ~is_halted
+            _, _, number, is_halted = carry
+            return (number < looks.most) & ~is_halted
 
         def step(carry: tuple[State, Look, Array, Array]) -> tuple[State, Look, Array, Array]:
-            state, record, made, _ = carry
-            count = looks.due[made] - state.step
+            state, record, number, _ = carry
+            count = looks.due[number] - state.step
             state = _advanced(structure, numbers, state, keys, count, full_batch, table)
-            seen = see(state.params, table, looks.stage, state.step)
-            record = jax.tree.map(lambda leaf, new: leaf.at[made].set(new), record, seen)
-            return state, record, made + 1, jnp.asarray(seen.is_whole)
+            newest = look(state.params, table, looks.stage, state.step)
+            record = jax.tree.map(lambda leaf, new: leaf.at[number].set(new), record, newest)
+            return state, record, number + 1, jnp.asarray(newest.is_whole)
 
         carry = (state, record, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
         return jax.lax.while_loop(is_under_way, step, carry)[:3]

@@ -17,7 +17,7 @@ from typing import Any
 import jax
 
 from elegans import checks
-from elegans.descriptions import describe
+from elegans.descriptions import row_counts
 from elegans.fields import Count, Number, configuration
 from elegans.protocols import Probe, matches, param_shapes, path_name
 from elegans.training.losses import LOSSES, Loss, check_labels
@@ -114,10 +114,15 @@ class Training:
     Attributes:
         steps: Updates at most.
         samples: Size of the training set; None draws a fresh example each time (online).
-        batch: Examples a step, drawn from the training set with replacement; None is all of it
+        batch: Examples per step, drawn from the training set with replacement; None is all of it
             and, with `samples=None`, all of the task's population.
-        loss: A name, or a configuration such as `losses.Margin(0.5)`; likewise `optimizer`, such as
+        loss: "hinge", "square", "logistic", "cross-entropy", "correlation" or "margin", or a
+            configuration such as `losses.Margin(0.5)`.
+        optimizer: "sgd", "adam" or "adamw", or a configuration such as
             `optimizers.SGD(momentum=0.9)`.
+        learning_rate: What multiplies the gradient, or the optimiser's direction.
+        weight_decay: What multiplies the weights, in the form that `decay` names.
+        decay: "coupled" (to the learning rate) or "shrink".
         evaluate_every: Steps between evaluations; None is a hundredth of `steps`.
         evaluations_per_decade: Evaluations at each tenfold of steps, evenly spaced in their
             logarithm, instead; None is every `evaluate_every` steps.
@@ -132,6 +137,7 @@ class Training:
         schedule: Factor on all learning rates at step t of T after `warmup` steps of linear
             increase: "constant", "linear" 1 - t/T, "cosine" (1 + cos(pi t/T))/2, "inverse" 1/(t+1),
             or one such as `schedules.Milestones((1000, 2000), 0.1)`.
+        warmup: Steps over which the rate grows from zero.
         groups: Rates of single parameters, and when they hold.
         stop: When a run has succeeded; None trains for all `steps`.
     """
@@ -192,18 +198,18 @@ class Training:
     def check(self, task: Any, model: Any) -> None:
         """Refuses a task or a model that this recipe does not fit."""
         check_labels(self.loss, task)
-        if hasattr(task, "stored") and self.samples is not None:
-            rows = task.sizes[0]
-            if int(self.samples) > rows:
-                raise ValueError(
-                    f"Experiment: {checks.shown(task)} has {rows} rows to train on, "
-                    f"so samples is at most that, or None for all of them; got {self.samples}."
-                )
-        is_whole = self.samples is None and self.batch is None and not hasattr(task, "stored")
-        if is_whole and describe(task).population is None:
+        is_whole = self.samples is None and self.batch is None
+        sizes = row_counts(task, is_whole=is_whole)
+        if sizes is not None and self.samples is not None and int(self.samples) > sizes[0]:
             raise ValueError(
-                f"{checks.shown(self)}: batch=None takes the whole training set in each step, and "
-                f"{checks.shown(task)} lists no population, so samples is a number; got None."
+                f"Experiment: {checks.shown(task)} has {sizes[0]} rows to train on, "
+                f"so samples is at most that, or None for all of them; got {self.samples}."
+            )
+        rules = () if self.stop is None else (self.stop.train_error, self.stop.train_loss)
+        if sizes is None and self.samples is None and any(rule is not None for rule in rules):
+            raise ValueError(
+                f"{checks.shown(self.stop)}: online training has no training set to measure; "
+                "set samples to a number, or stop on the test set."
             )
         if self.clean_test and not callable(getattr(task, "label", None)):
             raise ValueError(

@@ -31,8 +31,8 @@ class Regulariser(Protocol):
 class Norm:
     """`strength` times the L_{a,b} norm over a model's neurons, to the given power.
 
-    The model says what a neuron is: `model.neurons(params)` has one matrix per layer of neurons,
-    with a row for each.
+    The model says what a neuron is: `model.neurons(params)` is a matrix with a row for each neuron,
+    or one such matrix per layer.
     """
 
     strength: Number
@@ -49,6 +49,8 @@ class Norm:
     def __call__(self, model: Any, params: PyTree) -> Float[Array, ""]:
         """What is added to the mean loss."""
         layers = model.neurons(params)
+        if hasattr(layers, "ndim"):  # one layer, as that of TwoEmbedding
+            layers = (layers,)
         sizes = [jnp.sum(jnp.abs(layer) ** self.a, axis=1) for layer in layers]
         total = sum(jnp.sum(_power(size, self.b / self.a)) for size in sizes)
         return self.strength * _power(jnp.asarray(total), self.power / self.b)

@@ -30,7 +30,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int, Num, PRNGKeyArray, PyTree, UInt32
 
 from elegans import checks
-from elegans.descriptions import population_size
+from elegans.descriptions import is_split, row_counts
 from elegans.fields import Count
 from elegans.keys import Keys, keys_of
 from elegans.training.recipe import Training
@@ -55,40 +55,9 @@ def keys_for(task: Any, seed: int) -> Keys:
     return keys if data_seed is None else keys._replace(data=keys_of(int(data_seed)).data)
 
 
-def is_split(task: Any) -> bool:
-    """Whether a task's population is split into a training set and a test set."""
-    is_listed = callable(getattr(task, "population", None)) and not hasattr(task, "stored")
-    return is_listed and getattr(task, "fraction", None) is not None
-
-
-def is_listed(task: Any, training: Training) -> bool:
-    """Whether a run trains on a population that its task lists."""
-    is_whole = training.samples is None and training.batch is None
-    return is_split(task) or (is_whole and not hasattr(task, "stored"))
-
-
-def sizes_of(task: Any, training: Training) -> tuple[int, int] | None:
-    """How many rows there are for training and testing; None if rows are drawn."""
-    if hasattr(task, "stored"):
-        train, test = task.sizes
-        return int(train), int(test)
-    if not is_listed(task, training):
-        return None
-    rows = population_size(task)
-    if rows is None:
-        raise ValueError(
-            f"{checks.shown(task)}: samples=None with batch=None trains on its population, which "
-            "it does not list. Set samples to a number."
-        )
-    if not is_split(task):
-        return rows, rows
-    train = round(float(task.fraction) * rows)
-    if not 0 < train < rows:
-        raise ValueError(
-            f"{checks.shown(task)}: fraction leaves {train} of {rows} rows to train on and "
-            f"{rows - train} to test on; both need at least one."
-        )
-    return train, rows - train
+def is_whole(training: Training) -> bool:
+    """Whether a recipe asks for all rows that a task has, in every step."""
+    return training.samples is None and training.batch is None
 
 
 def resolved(task: Any, training: Training) -> Training:
@@ -96,7 +65,7 @@ def resolved(task: Any, training: Training) -> Training:
 
     `test_samples` is a number at most, as its default would be too many for a small table.
     """
-    sizes = sizes_of(task, training)
+    sizes = row_counts(task, is_whole=is_whole(training))
     if sizes is None:
         return training
     train, test = sizes
@@ -111,9 +80,10 @@ def table_of(task: Any, model: Any, training: Training, key: PRNGKeyArray) -> Py
     """The rows of a run that are stored or listed, for a recipe as it was given; () if drawn."""
     if hasattr(task, "stored"):
         return _accepted(task, key)
-    if not is_listed(task, training):
+    sizes = row_counts(task, is_whole=is_whole(training))
+    if sizes is None:
         return ()
-    train, test = sizes_of(task, training) or (0, 0)
+    train, test = sizes
     x, y = task.population()[:2]
     order = np.arange(len(y))
     if is_split(task):

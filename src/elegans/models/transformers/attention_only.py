@@ -22,7 +22,12 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from elegans import checks
 from elegans.descriptions import token_sizes
 from elegans.fields import Number, configuration, is_off
-from elegans.models.transformers.kernels import Mixed, feature_attention, token_attention
+from elegans.models.transformers.kernels import (
+    Mixed,
+    feature_attention,
+    toeplitz,
+    token_attention,
+)
 from elegans.protocols import Init, check_init
 
 POSITIONS = ("relative", "absolute")
@@ -151,10 +156,7 @@ class AttentionOnly:
         self, params: Transformer, x: Int[Array, " length"], key: PRNGKeyArray | None = None
     ) -> Trace:
         """The forward pass at one sequence, attention included."""
-        one_hot = jax.nn.one_hot(x, params.embedding.shape[0], axis=0)
-        stream = Stream(one_hot, params.embedding)
-        if params.position is not None:
-            stream = Stream(stream.whole() + params.position.T, None)
+        stream = self._embedded(params, x)
         attention = []
         for i, layer in enumerate(params.layers):
             heads = self._heads(layer, stream, is_one_hot=i == 0 and params.position is None)
@@ -162,11 +164,37 @@ class AttentionOnly:
             noise = None if key is None else jr.fold_in(key, i)
             stream = self._added(layer, stream, heads, noise)
             if params.hidden:
-                weight, bias, output = params.hidden[i]
-                z = stream.whole()
-                stream = Stream(z + output.T @ jax.nn.relu(weight.T @ z + bias[:, None]), None)
+                stream = stream.after(params.hidden[i])
         logits = stream.through(params.readout).T @ stream.features
         return Trace(logits.T, jnp.stack(attention))
+
+    def scores(
+        self, params: Transformer, x: Int[Array, " length"]
+    ) -> Float[Array, "layers heads length length"]:
+        """The scores $A_{ij}$ of equation 8.5, before mask and softmax; zero above the diagonal.
+
+        Attention needs them up to a constant per query alone, and the kernels never form all.
+        """
+        attention = self.trace(params, x).attention
+        stream = self._embedded(params, x)
+        scores = []
+        for i, layer in enumerate(params.layers):
+            heads = []
+            for query, key, position in self._per_head(layer, stream):
+                queries, keys = query.T @ stream.features, key.T @ stream.features
+                score = queries.T @ keys
+                if position is not None:
+                    score += jnp.einsum("hi,hij->ij", queries, toeplitz(position.T, 0.0))
+                heads.append(jnp.tril(score))
+            scores.append(jnp.stack(heads))
+            mixed = [
+                Mixed(stream.features @ attention[i, h].T, attention[i, h])
+                for h in range(self.heads)
+            ]
+            stream = self._added(layer, stream, mixed, None)
+            if params.hidden:
+                stream = stream.after(params.hidden[i])
+        return jnp.stack(scores)
 
     def positional_encoding(self, params: Transformer) -> Float[Array, "heads states length"]:
         r"""The first layer's $\operatorname{softmax}(e_x W_Q v^\top / \sqrt d)$ for each token $x$.
@@ -183,6 +211,14 @@ class AttentionOnly:
             if position is not None
         ]
         return jax.nn.softmax(jnp.stack(tables), axis=-1)
+
+    def _embedded(self, params: Transformer, x: Int[Array, " length"]) -> "Stream":
+        """The stream before the first layer."""
+        one_hot = jax.nn.one_hot(x, params.embedding.shape[0], axis=0)
+        stream = Stream(one_hot, params.embedding)
+        if params.position is None:
+            return stream
+        return Stream(stream.whole() + params.position.T, None)
 
     def _per_head(self, layer: Attention, stream: "Stream") -> list[tuple[Any, Any, Any]]:
         """Each head's query and key maps from features, and its positions."""
@@ -246,6 +282,12 @@ class Stream(NamedTuple):
     def whole(self) -> Float[Array, "dim length"]:
         """The stream itself."""
         return self.features if self.basis is None else self.basis.T @ self.features
+
+    def after(self, hidden: Hidden) -> "Stream":
+        """The stream to which a layer of hidden neurons has added."""
+        z = self.whole()
+        neurons = jax.nn.relu(hidden.weight.T @ z + hidden.bias[:, None])
+        return Stream(z + hidden.output.T @ neurons, None)
 
 
 def scores_by_distance(

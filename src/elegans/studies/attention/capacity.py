@@ -194,6 +194,9 @@ def gap_row(run: Run) -> dict[str, float]:
         A=largest,
         b=float(np.logaddexp(0.0, largest)),
     )
+    assert run.test_loss is not None
+    assert run.train_loss is not None
+    assert run.test_error is not None
     return {
         "gap": float(run.test_loss - run.train_loss),
         "bound": bound,

@@ -1,5 +1,7 @@
 """Pictures of the studies of sparse conjunctions, drawn from their tables."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -36,7 +38,7 @@ def _thresholds(axes: Axes, table: pd.DataFrame) -> None:
     T, m = finite["T"].to_numpy(float), finite["fit"].to_numpy()
     high = finite["high"].clip(upper=1.5 * m.max(initial=1.0)).to_numpy()
     error = [(m - finite["low"]).clip(0), (high - m).clip(0)]
-    style = {"fmt": "o", "color": "#1b9e77", "ms": 6, "capsize": 3, "zorder": 3}
+    style: Any = {"fmt": "o", "color": "#1b9e77", "ms": 6, "capsize": 3, "zorder": 3}
     axes.errorbar(T, m, error, label="transformer", **style)
     if len(finite) > 1:
         x = np.geomspace(T.min(), T.max(), 50)
@@ -65,7 +67,7 @@ def _rates(axes: Axes, rates: pd.DataFrame) -> None:
     for T, part in rates.groupby("T"):
         part = part.sort_values("samples")
         m = np.arange(part["samples"].min(), part["samples"].max() + 1)
-        exact = [elimination_probability(int(T), SPARSITY, int(each), HALF) for each in m]
+        exact = [elimination_probability(int(str(T)), SPARSITY, int(each), HALF) for each in m]
         axes.plot(m, exact, color=shade[T], lw=1, ls=":")
         axes.plot(part["samples"], part["rate"], color=shade[T], marker="o", ms=4, label=f"T = {T}")
     axes.plot([], [], color="0.4", lw=1, ls=":", label="elimination, exact")

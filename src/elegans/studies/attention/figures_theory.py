@@ -38,7 +38,7 @@ def _errors(axes: Axes, tables: Tables) -> None:
             i == truth.index[(truth["kind"] == row["kind"]) & (truth["inputs"] == row["inputs"])][0]
         )
         axes.plot(
-            i,
+            int(str(i)),
             max(row["error"], 1e-17),
             marker=KINDS[row["kind"]],
             color=INPUTS[row["inputs"]],

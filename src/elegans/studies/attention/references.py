@@ -48,8 +48,8 @@ class UniqueFrom:
 
     def first_unique(self, generator: np.random.Generator) -> int:
         """The least m at which the first m examples determine the conjunction."""
-        x = generator.random((LARGEST, self.T)) < self.p
-        y = x[:, : self.s].all(axis=1)
+        x = np.asarray(generator.random((LARGEST, self.T)) < self.p)
+        y = np.asarray(x[:, : self.s].all(axis=1))
         low, high = 0, 1
         while fit_count(x[:high], y[:high], self.s, most=2) > 1:
             low, high = high, 2 * high

@@ -94,7 +94,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 def constructions_are_exact(tables: Tables) -> Claim:
     """Every construction computes every truth table to rounding."""
     truth = tables["truth"]
-    worst = truth.loc[truth["error"].idxmax()]
+    worst = truth.iloc[int(truth["error"].to_numpy().argmax())]
     return Claim(
         text="One layer of attention and a small MLP compute every function of few bits exactly",
         source=SOURCE,

@@ -145,8 +145,8 @@ def is_about_elimination(tables: Tables) -> Claim:
     low, high = RATIOS
     is_within = ratios.between(low, high)
     shown = ", ".join(f"{r:.2f} at T = {T}" for r, T in zip(ratios, table["T"], strict=True))
-    far = (ratios / ratios.clip(low, high)).sub(1).abs().idxmax()
-    worst = table.loc[far]
+    far = (ratios / ratios.clip(low, high)).sub(1).abs().to_numpy().argmax()
+    worst = table.iloc[int(far)]
     interval = Interval(*(float(worst[n]) / worst["elimination"] for n in ("fit", "low", "high")))
     return Claim(
         text="A transformer needs about as many examples as eliminating bits one by one",

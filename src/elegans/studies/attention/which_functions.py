@@ -204,7 +204,8 @@ def growth_per_bit(tables: Tables, function: str) -> Interval:
     """How much m* per bit of information grows from the smallest T to the largest."""
     trials = tables["trials"].query("function == @function")
     draws = thresholds.threshold_draws(trials, "T", TARGET)
-    first, last = min(draws.columns), max(draws.columns)
+    columns: Any = draws.columns
+    first, last = min(columns), max(columns)
     bits = bits_needed(last, SPARSITY) / bits_needed(first, SPARSITY)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = draws[last].to_numpy(float) / draws[first].to_numpy(float) / bits

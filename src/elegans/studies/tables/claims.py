@@ -1,79 +1,46 @@
 """What the Pareto paper says of width, depth, inits and weight decay on tables, on paired runs.
 
-Two networks that differ in one thing alone are compared on the same split of the same table: runs
-of one table and seed share their rows, so differences are pooled within a table and seed first,
-and intervals are over these pairs. "Nearly" monotonic or uniform, in the paper's words, is a rate
-of *reversals*, pairs that go the other way (a tie counts half): one half is no effect at all.
-
 What is said of widths and inits is checked under each optimiser, as the paper does not name its
-own, and holds for the widths that were trained: they are in the text of the claim.
+own. It is about the widths that were trained, which are in the text of each claim, and says nothing
+of others.
 """
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap
 from elegans.studies.study import known_failure
+from elegans.studies.tables.pairs import (
+    by_split,
+    chosen,
+    gains,
+    nothing,
+    points,
+    rare_reversals,
+    widths_of,
+)
 
 OPTIMIZERS = {"sgd": "SGD", "adam": "Adam"}
-IDENTITY = ["dataset", "fraction", "optimizer", "init", "width", "depth", "weight_decay", "seed"]
 SOURCE = "Pareto paper, appendix C.3"
 WIDTH = "Pareto paper, section 4.2 (2T)"
 SPARSE = "Pareto paper, section 4.2 (3T)"
 POINT = 0.01
-MEASURED_SCALES = ("quick",)
-
-
-def gains(networks: pd.DataFrame, column: str, pairs: Sequence[tuple[Any, Any]]) -> pd.DataFrame:
-    """How much less the second of each pair of values errs, all else equal: one row per pair."""
-    uniform = networks.dropna(subset="width")
-    index = [name for name in IDENTITY if name != column]
-    grid = uniform.pivot(index=index, columns=column, values="error")
-    parts = [
-        (grid[first] - grid[second]).dropna().rename("gain").reset_index()
-        for first, second in pairs
-        if first in grid and second in grid
-    ]
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=[*index, "gain"])
-    split = table["dataset"].astype(str) + ", seed " + table["seed"].astype(str)
-    return table.assign(split=split, reversal=(table["gain"] < 0) + 0.5 * (table["gain"] == 0))
-
-
-def by_split(table: pd.DataFrame, column: str) -> Interval:
-    """The mean of a column over tables and seeds, which are resampled as a whole."""
-    means = table.groupby("split", sort=False)[column].mean()
-    return bootstrap(means.to_numpy(float), np.mean)
-
-
-def nothing(text: str, source: str, against: str) -> Claim:
-    """A claim for which a scale has no runs: it does not hold."""
-    measured = "this scale has no such pairs"
-    return Claim(text=text, source=source, measured=measured, against=against, holds=False)
-
-
-def rare_reversals(table: pd.DataFrame, text: str, source: str, what: str) -> Claim:
-    """A claim that the second of each pair errs less, nearly uniformly."""
-    against = f"{what} in so many pairs that the interval of their share reaches up to one half"
-    if not len(table):
-        return nothing(text, source, against)
-    share, gain = by_split(table, "reversal"), by_split(table, "gain")
-    splits = table["split"].nunique()
-    return Claim(
-        text=text,
-        source=source,
-        measured=(
-            f"{what} in {share:.0%} of {len(table)} pairs, on {splits} splits of tables; in the "
-            f"mean it gains {points(gain)} points of error"
-        ),
-        against=against,
-        holds=share.high < 0.5,
-        interval=share,
-    )
+WHERE_MEASURED = ("quick",)  # the scales at which failures are known
+OVERFITTED = (
+    "at width 100 Adam's networks err less on the training rows than on new ones already, so that "
+    "width and larger first weights have little to speed up; the paper may have trained otherwise"
+)
+NEAR_CHANCE = (
+    "SGD makes 100 steps at 1% of the rows and 400 to 800 at 10%; with so few, dense networks and "
+    "narrow sparse ones are both near chance, and gain little on each other"
+)
+SHALLOW = (
+    "under Adam deeper networks overfit on heloc, whose labels are noisy; on california they err "
+    "less"
+)
+FASTER = (
+    "SGD's networks are far from converged, and the norm of the first weights, which are ones, "
+    "speeds them up: four ones per neuron more than two (a likely reason, not tested apart)"
+)
 
 
 def width_helps(tables: Tables, optimizer: str) -> Claim:
@@ -91,6 +58,7 @@ def width_helps_under_sgd(tables: Tables) -> Claim:
     return width_helps(tables, "sgd")
 
 
+@known_failure(reason=OVERFITTED, scales=WHERE_MEASURED)
 def width_helps_under_adam(tables: Tables) -> Claim:
     """`width_helps` under Adam."""
     return width_helps(tables, "adam")
@@ -133,11 +101,13 @@ def sparse_helps_under_sgd_at_1_percent(tables: Tables) -> Claim:
     return sparse_helps(tables, "sgd", 0.01)
 
 
+@known_failure(reason=OVERFITTED, scales=WHERE_MEASURED)
 def sparse_helps_under_adam_at_10_percent(tables: Tables) -> Claim:
     """`sparse_helps` under Adam with a tenth of the rows."""
     return sparse_helps(tables, "adam", 0.1)
 
 
+@known_failure(reason=OVERFITTED, scales=WHERE_MEASURED)
 def sparse_helps_under_adam_at_1_percent(tables: Tables) -> Claim:
     """`sparse_helps` under Adam with a hundredth of the rows."""
     return sparse_helps(tables, "adam", 0.01)
@@ -169,11 +139,13 @@ def sparse_helps_more_with_fewer_rows(tables: Tables, optimizer: str) -> Claim:
     )
 
 
+@known_failure(reason=NEAR_CHANCE, scales=WHERE_MEASURED)
 def sparse_helps_more_with_fewer_rows_under_sgd(tables: Tables) -> Claim:
     """`sparse_helps_more_with_fewer_rows` under SGD."""
     return sparse_helps_more_with_fewer_rows(tables, "sgd")
 
 
+@known_failure(reason=OVERFITTED, scales=WHERE_MEASURED)
 def sparse_helps_more_with_fewer_rows_under_adam(tables: Tables) -> Claim:
     """`sparse_helps_more_with_fewer_rows` under Adam."""
     return sparse_helps_more_with_fewer_rows(tables, "adam")
@@ -189,6 +161,7 @@ def two_sparse_beats_four_sparse(tables: Tables, optimizer: str) -> Claim:
     return rare_reversals(table, text, SOURCE, "the 2-sparse network errs more")
 
 
+@known_failure(reason=FASTER, scales=WHERE_MEASURED)
 def two_sparse_beats_four_sparse_under_sgd(tables: Tables) -> Claim:
     """`two_sparse_beats_four_sparse` under SGD."""
     return two_sparse_beats_four_sparse(tables, "sgd")
@@ -199,6 +172,7 @@ def two_sparse_beats_four_sparse_under_adam(tables: Tables) -> Claim:
     return two_sparse_beats_four_sparse(tables, "adam")
 
 
+@known_failure(reason=SHALLOW, scales=WHERE_MEASURED)
 def depth_helps_under_adam(tables: Tables) -> Claim:
     """A network of depth 1 errs more than deeper ones of its width, nearly uniformly."""
     table = gains(chosen(tables, "adam"), "depth", [(1, 2), (1, 3)])
@@ -228,30 +202,6 @@ def decay_hardly_matters_under_adam(tables: Tables) -> Claim:
         holds=gain.low > -POINT and gain.high < POINT,
         interval=gain,
     )
-
-
-def chosen(tables: Tables, optimizer: str, decays: tuple[float, ...] | None = None) -> pd.DataFrame:
-    """The networks of an optimiser; with the least weight decay, unless others are asked for."""
-    networks = tables["networks"]
-    networks = networks[networks["optimizer"] == optimizer]
-    wanted = decays or (networks["weight_decay"].min(),)
-    return networks[networks["weight_decay"].isin(wanted)]
-
-
-def widths_of(table: pd.DataFrame) -> str:
-    """The widths that a comparison rests on, in words."""
-    widths = sorted(table["width"].dropna().unique())
-    if not widths:
-        return "no width"
-    names = [f"{width:,}" for width in widths]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    return f"{'width' if len(names) == 1 else 'widths'} {listed}"
-
-
-def points(interval: Interval) -> str:
-    """An interval of errors in percentage points."""
-    value, low, high = (100 * number for number in interval)
-    return f"{value:+.2f} [{low:+.2f}, {high:+.2f}]"
 
 
 CLAIMS = (

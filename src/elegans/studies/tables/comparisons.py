@@ -11,7 +11,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import bootstrap
 from elegans.studies.tables.baselines import FOREST
-from elegans.studies.tables.claims import by_split
+from elegans.studies.tables.pairs import by_split
 from elegans.studies.tables.reference import FRACTIONS
 from elegans.studies.tables.tables import MLP_NAME, best_by_seed
 

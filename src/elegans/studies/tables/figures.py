@@ -117,6 +117,7 @@ def _under_sgd(axes: Axes, cells: pd.DataFrame) -> None:
     """Inits by colour, widths by marker."""
     if not len(cells):
         axes.axis("off")
+        axes.text(0.5, 0.5, "no networks under SGD here", color="0.5", ha="center")
         return
     depth = _most(cells, "depth", "width")
     lines = cells[cells["depth"] == depth]

@@ -124,8 +124,8 @@ class Workers(Executor):
         code = process.returncode
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         if is_ready or code < 0:  # a signal comes from outside, at any time
-            return WorkerLost(f"Worker process {process.pid} was ended {how} in the midst of work.")
+            return WorkerLost(f"Worker process {process.pid} died {how} in the midst of work.")
         return BrokenExecutor(
-            f"Worker process {process.pid} was ended {how} before it could work; its own message "
+            f"Worker process {process.pid} died {how} before it could work; its own message "
             "is on standard error. workers=0 does the sweep in this process."
         )

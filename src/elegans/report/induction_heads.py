@@ -1,4 +1,0 @@
-"""Pictures of the study: losses and divergences in time."""
-
-from elegans.report.induction_curves import draw as draw
-from elegans.report.induction_curves import page as page

@@ -1,0 +1,186 @@
+r"""Modular addition: each neuron finds one frequency, and all frequencies share the norm evenly.
+
+Networks $f(a, b)[c] = \sum_i \sigma(u_i[a] + v_i[b]) w_i[c]$ are trained on all $p^2$ pairs. With
+$\sigma(z) = z^2$ Theorem 7.7 knows the largest margin, and for odd $p$ the exact optimum at any
+penalty below $\gamma^* (p-1)/p$ has it too, with norm and loss in closed form: what training should
+reach. For the rectifier no theory is known.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans.constructions.groups import memorising
+from elegans.report.result import Tables
+from elegans.runs import Run, Runs
+from elegans.studies.groups import modular_addition_claims, trained
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
+from elegans.tasks import GroupOperation
+from elegans.tasks.groups import Cyclic
+from elegans.theory import groups as theory
+
+DRAWN = 3  # neurons per activation whose weights are kept for the figure
+POINTS = 8  # of the interpolant, per element
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A modulus, and the recipe of both activations."""
+
+    p: int
+    recipe: trained.Recipe
+    seeds: int
+
+
+QUICK = Settings(
+    p=13,
+    recipe=trained.Recipe(
+        width=80, weight=1e-4, steps=12_000, doublings=tuple(range(250, 2501, 250))
+    ),
+    seeds=3,
+)
+LAPTOP = Settings(
+    p=23,
+    recipe=trained.Recipe(
+        width=160, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
+    ),
+    seeds=3,
+)
+PAPER = Settings(
+    p=71,
+    recipe=trained.Recipe(
+        width=500, weight=1e-4, steps=40_000, doublings=tuple(range(1000, 10_001, 1000))
+    ),
+    seeds=1,
+)
+
+
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Both activations with every seed."""
+    task = GroupOperation(Cyclic(settings.p))
+    points = [
+        ({"activation": name}, trained.experiment(task, settings.recipe, name))
+        for name in ("square", "relu")
+    ]
+    return {"runs": trained.sweep(points, settings.seeds)}
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Ends, curves, neurons, frequencies, and the weights of a few neurons."""
+    every = runs["runs"]
+    return {
+        "ends": trained.end_table(every),
+        "curves": trained.curves(every),
+        "neurons": trained.neuron_table(every),
+        "frequencies": trained.share_table(every),
+        "weights": weights(every),
+    }
+
+
+def weights(runs: Runs) -> pd.DataFrame:
+    """The vector u of a few neurons of the first seed: values, interpolant and spectrum.
+
+    The neurons are those of the middle of the order by norm, which nobody chose. The interpolant
+    is the trigonometric one; the spectrum is the share of power per frequency.
+    """
+
+    def drawn(run: Run) -> pd.DataFrame:
+        task, u = run.experiment.task, np.asarray(run.params.u, np.float64)
+        order = np.argsort(trained.neurons(run)["norm"].to_numpy())
+        middle = order[len(order) // 2 : len(order) // 2 + DRAWN]
+        parts = []
+        for neuron in middle:
+            vector, p = u[:, neuron], task.group.order
+            x = np.arange(POINTS * p) / POINTS
+            spectrum = np.fft.fft(vector) / p
+            z = np.fft.fftfreq(p, 1 / p)
+            curve = np.real(np.exp(2j * np.pi * np.outer(x, z) / p) @ spectrum)
+            powers = theory.powers(task.group, vector)
+            for kind, where, value in (
+                ("weight", np.arange(p), vector),
+                ("interpolant", x, curve),
+                ("power", np.arange(len(powers)), powers / powers.sum()),
+            ):
+                parts.append(
+                    pd.DataFrame({"neuron": neuron, "kind": kind, "x": where, "value": value})
+                )
+        return pd.concat(parts, ignore_index=True)
+
+    first = runs[:]
+    chosen = [i for i, run in enumerate(first) if run.seed == 0]
+    return Runs([first.labels[i] for i in chosen], [first[i] for i in chosen]).rows(drawn)
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """The modulus, the largest margin, and what a network that memorises would have."""
+    group = Cyclic(settings.p)
+    best = theory.maximum_margin(group).value
+    model, params = memorising(group)
+    memory = theory.normalised_margin(model, params, GroupOperation(group))
+    return {
+        "p": settings.p,
+        "width": settings.recipe.width,
+        "best": best,
+        "memorising": memory / best,
+    }
+
+
+STUDY = Study(
+    name="modular-addition",
+    title="Networks that add modulo p turn every neuron into a wave of one frequency",
+    summary=(
+        "A network with one hidden layer reads two numbers and predicts their sum modulo p. Each "
+        "neuron has a weight for every number. After training with a penalty on the norm, these "
+        "weights are a cosine wave, one frequency per neuron, and every frequency occurs. Theory "
+        "says why: this is how the right answer wins by the largest possible margin, and for "
+        "neurons that square their input it predicts margin, norm and loss exactly. Neurons that "
+        "rectify, for which there is no theory, come near."
+    ),
+    source="Thesis, Figures 7.1, 7.4 and D.1, Theorem 7.7",
+    scales={
+        "quick": Scale(QUICK, minutes=0.7),
+        "laptop": Scale(LAPTOP, minutes=5),
+        "paper": Scale(PAPER, minutes=60),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(
+        modular_addition_claims.margin_is_reached,
+        modular_addition_claims.norm_and_loss_are_predicted,
+        modular_addition_claims.frequencies_share_evenly,
+        modular_addition_claims.every_frequency_is_present,
+        modular_addition_claims.neurons_have_one_frequency,
+        modular_addition_claims.phases_add_up,
+        modular_addition_claims.rectifiers_come_near,
+    ),
+    figures="elegans.studies.groups.figures:modular_addition",
+    shown=("ends",),
+    formats={
+        "ratio": ".5f",
+        "theory_ratio": ".5f",
+        "margin": ".4g",
+        "share_end": ".4f",
+        "theory": ".4f",
+    },
+    captions={
+        "figure": (
+            "Top: the weights u of three arbitrary neurons per activation (dots), the wave through "
+            "them, and how their power is spread over frequencies. Bottom left: the margin, as a "
+            "part of the largest possible one, with the regularised optimum and the margin of a "
+            "network that only memorises. Middle: how much of a neuron's power is in its strongest "
+            "frequency, at the start and at the end. Right: how much of the norm each frequency "
+            "has; theory gives every one the same (dashed)."
+        ),
+        "ends": "One row per run: margin, norm and loss at the end, beside the exact optimum.",
+        "curves": "Margin, norm and loss at each evaluation.",
+        "neurons": "One row per neuron at the start and the end.",
+        "frequencies": "Neurons and norm share per frequency, beside the theory's.",
+        "weights": "The neurons that are drawn.",
+        "runs": "One row per run.",
+    },
+)

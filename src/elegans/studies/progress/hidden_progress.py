@@ -1,0 +1,358 @@
+r"""Hidden progress: what moves in the weights while the error stands still.
+
+A sinusoidal neuron, setting (xiv), is trained on fresh examples of a parity and, as the control, on
+labels that are coin flips, from the same initial weights. At every look stand beside the error:
+
+* $\rho = \max_i |w_t - w_0|_i$, the sup-norm path of section 5.5: the drift of the relevant weights
+  adds up, where noise is a random walk;
+* the lead of the relevant weights, $\min_{S} |w| - \max_{\bar S} |w|$;
+* the share of the squared weights that is on the support;
+* the relaxed Fourier gap of the exact population gradient at $w_t$, from its closed form.
+
+A measure is one of progress if it tells something of the time that is left while the error does
+not: its rank correlation with the remaining time, over the seeds that are still above 45% error, is
+not zero. A search without memory has none: its remaining time is independent of all that went
+before, which is what the permutations of the null show.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans.experiments.experiment import Experiment
+from elegans.models import MLP
+from elegans.probes import FourierGap, RelevantLead, SupNormPath, SupportShare, parameters
+from elegans.protocols import Probe
+from elegans.report.result import Claim, Tables
+from elegans.runs import Run, Runs
+from elegans.statistics import Correlation, paired, spearman, wilson
+from elegans.studies.progress.random_search import sinusoid
+from elegans.studies.progress.times import CHANCE_ERROR, row_at, timed, until_perfect
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
+from elegans.tasks import Parity
+
+SOURCE = "thesis, section 5.5, Figures 5.3 and B.9"
+MEASURES: dict[str, Probe] = {
+    "path": SupNormPath(),
+    "lead": RelevantLead(),
+    "share": SupportShare(),
+}
+GAP: dict[str, Probe] = {"gap": FourierGap()}
+FALLEN = 0.4  # the error has moved
+MOMENTS = (0.1, 0.25, 0.5)  # of the median time
+CLAIMED_MOMENT = 0.25  # later, the error itself begins to tell
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A task, the batch of the claims, and batches that are only shown."""
+
+    n: int
+    k: int
+    seeds: int
+    batch: int
+    shown_batches: tuple[int, ...]
+    steps: int
+    noise_steps: int
+    every: int
+    learning_rate: float = 0.01
+
+
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Parity and coin flips with measures; one run with all weights; other batches and a ReLU."""
+    s = settings
+    neuron, parity = sinusoid(s.k), Parity(s.n, s.k)
+
+    def training(batch: int, learning_rate: float = s.learning_rate, **options: Any) -> Any:
+        options = {"every": s.every, "test_samples": 1000, "steps": s.steps} | options
+        return until_perfect(learning_rate, batch=batch, **options)
+
+    noise = training(s.batch, steps=s.noise_steps, stop=None)
+    signal = Experiment(parity, neuron, training(s.batch))
+    coins = Experiment(Parity(s.n, s.k, flip=0.5), neuron, noise)
+    shown = [
+        (
+            {"network": "sinusoidal neuron", "batch": batch},
+            Experiment(parity, neuron, training(batch, s.learning_rate * min(1, batch / 4))),
+        )
+        for batch in s.shown_batches
+    ]
+    relu = Experiment(parity, MLP(width=10), training(32, 0.5))
+    return {
+        "parity": Sweep.of([({}, signal)], s.seeds, probes=MEASURES | GAP),
+        "noise": Sweep.of([({}, coins)], s.seeds, probes=MEASURES | GAP),
+        "weights": Sweep.of([({}, signal)], 1, probes={"weights": parameters}),
+        "shown": Sweep.of(
+            [*shown, ({"network": "ReLU, width 10", "batch": 32}, relu)], 3, probes=MEASURES
+        ),
+    }
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Measures of every run at every look, times, and predictivity at three moments."""
+    looks = pd.concat(
+        [runs[name].rows(measured).assign(labels=name) for name in ("parity", "noise")],
+        ignore_index=True,
+    )
+    times = timed(runs["parity"].table)[["seed", "success", "time"]]
+    return {
+        "predictivity": predictivity(looks, times),
+        "firsts": firsts(looks, times),
+        "looks": looks,
+        "weights": weights(runs["weights"][0]),
+        "shown": runs["shown"].rows(measured),
+    }
+
+
+def measured(run: Run) -> pd.DataFrame:
+    """Error and measures at each look of a run."""
+    history = run.history.set_index("step")["test_error"]
+    names = {"path": "path", "lead": "lead", "share": "share", "gap.relaxed": "gap"}
+    seen = {name: run.probes[key] for key, name in names.items() if key in run.probes}
+    rows = pd.DataFrame({"step": run.probes["step"].astype(int), **seen})
+    return rows.assign(error=history.reindex(rows["step"]).to_numpy())
+
+
+def weights(run: Run) -> pd.DataFrame:
+    """All weights of a neuron at each look, one row per look and input."""
+    paths = run.probes["weights.layers.0.weight"][:, :, 0]
+    step = run.probes["step"].astype(int)
+    error = run.history.set_index("step")["test_error"].reindex(step).to_numpy()
+    size = paths.shape[1]
+    return pd.DataFrame(
+        {
+            "step": np.repeat(step, size),
+            "error": np.repeat(error, size),
+            "input": np.tile(np.arange(size), len(step)),
+            "weight": paths.reshape(-1).astype(float),
+        }
+    )
+
+
+def at_step(looks: pd.DataFrame, step: float | int) -> pd.DataFrame:
+    """The last look of each run at or before a step, for runs that got that far, by seed."""
+    reached = looks.groupby("seed")["step"].max() >= step
+    rows = looks[looks["seed"].isin(reached.index[reached]) & (looks["step"] <= step)]
+    return rows.sort_values("step").groupby("seed").last()
+
+
+def predictivity(looks: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
+    """Rank correlations of each measure with the time that is left, beside the null's range."""
+    by_seed = times.set_index("seed")["time"]
+    parity = looks[looks["labels"] == "parity"]
+    rows = []
+    for share in MOMENTS:
+        step = share * by_seed.median()
+        seen = at_step(parity, step)
+        seen = seen[(seen["error"] > CHANCE_ERROR) & np.isfinite(by_seed.reindex(seen.index))]
+        for name in ("path", "lead", "share", "gap", "error"):
+            x = seen[name].to_numpy(float)
+            y = (by_seed.reindex(seen.index) - seen["step"]).to_numpy(float)
+            if len(x) < 3 or np.ptp(x) == 0:
+                continue
+            value: Correlation = spearman(x, y)
+            rows.append(
+                {
+                    "measure": name,
+                    "moment": share,
+                    "step": step,
+                    "runs": len(x),
+                    "correlation": value.interval.value,
+                    "low": value.interval.low,
+                    "high": value.interval.high,
+                    "null_low": value.null.low,
+                    "null_high": value.null.high,
+                    "p": value.p,
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def firsts(looks: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
+    """For each run: when the relevant weights lead, when the error moves, and when it is over."""
+    parity = looks[looks["labels"] == "parity"]
+
+    def first(condition: pd.Series) -> pd.Series:
+        return parity[condition].groupby("seed")["step"].min()
+
+    rows = times.set_index("seed")
+    rows["lead"] = first(parity["lead"] > 0).reindex(rows.index).astype(float)
+    rows["moved"] = first(parity["error"] < FALLEN).reindex(rows.index).astype(float)
+    return rows.reset_index()
+
+
+def weights_lead_first(tables: Tables) -> Claim:
+    """All relevant weights are ahead of all others before the error moves."""
+    rows = tables["firsts"].dropna(subset="moved")
+    lead = rows["lead"].fillna(np.inf)
+    earlier = wilson(int((lead < rows["moved"]).sum()), len(rows))
+    late = (lead / rows["time"]).median(), (rows["moved"] / rows["time"]).median()
+    return Claim(
+        text="The relevant weights lead all others before the error moves",
+        source=SOURCE,
+        measured=(
+            f"in {earlier:.0%} of {len(rows)} runs; the median run has its support in front at "
+            f"{late[0]:.0%} of its time, and an error below {FALLEN:.0%} at {late[1]:.0%}"
+        ),
+        against="an interval of the share of runs that reaches one half",
+        holds=earlier.low > 0.5,
+        interval=earlier,
+    )
+
+
+def path_predicts(tables: Tables) -> Claim:
+    """After a quarter of the median time a longer path means less time that is left."""
+    rows = tables["predictivity"]
+    rows = rows[rows["moment"] == CLAIMED_MOMENT].set_index("measure")
+    path = row_at(rows, "path")
+    words = "; ".join(
+        f"{name} {row['correlation']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+        for name, row in rows.iterrows()
+    )
+    return Claim(
+        text="Weights tell how much time is left while the error is still at chance",
+        source=SOURCE,
+        measured=(
+            f"rank correlations with the remaining time at step {path['step']:.0f}, over the "
+            f"{path['runs']:.0f} runs with error above {CHANCE_ERROR:.0%}: {words}; a search "
+            f"without memory would be within [{path['null_low']:.2f}, {path['null_high']:.2f}] "
+            f"(path: p = {path['p']:.4f})"
+        ),
+        against="an interval of the path's correlation that reaches zero",
+        holds=bool(path["high"] < 0 and path["p"] < 0.05),
+        interval=(float(path["correlation"]), float(path["low"]), float(path["high"])),
+    )
+
+
+def path_separates(tables: Tables) -> Claim:
+    """On the parity weights move farther than on coin flips from the same start."""
+    half = tables["firsts"]["time"].median() / 2
+    looks = tables["looks"]
+    signal, noise = (
+        at_step(looks[looks["labels"] == name], half)["path"] for name in ("parity", "noise")
+    )
+    gap = paired(noise, signal)
+    return Claim(
+        text="The path on the parity is longer than on random labels, before the error moves",
+        source=SOURCE,
+        measured=(
+            f"at half of the median time it is longer by {gap.difference:.4f}, paired by seed "
+            f"(medians {signal.median():.3f} and {noise.median():.3f}, {gap.pairs} pairs, "
+            f"sign test p = {gap.p:.2g})"
+        ),
+        against="an interval of the median difference that reaches zero",
+        holds=gap.difference.low > 0,
+        interval=gap.difference,
+    )
+
+
+def gap_grows(tables: Tables) -> Claim:
+    """The Fourier gap grows on the parity while the error is still at chance."""
+    half = tables["firsts"]["time"].median() / 2
+    looks = tables["looks"]
+    changes = {}
+    for name in ("parity", "noise"):
+        part = looks[looks["labels"] == name]
+        changes[name] = paired(at_step(part, 0)["gap"], at_step(part, half)["gap"]).difference
+    return Claim(
+        text="The Fourier gap of the population gradient grows while the error is at chance",
+        source="thesis, sections 5.5 and B.3.1, Figure B.8 (right)",
+        measured=(
+            f"from the start to half of the median time it changes by {changes['parity']:+.2g} on "
+            f"the parity, and on random labels, the control, by {changes['noise']:+.2g}"
+        ),
+        against="an interval of the change on the parity that reaches zero",
+        holds=changes["parity"].low > 0,
+        interval=changes["parity"],
+    )
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """The task."""
+    return {"n": settings.n, "k": settings.k, "batch": settings.batch}
+
+
+STUDY = Study(
+    name="hidden-progress",
+    title="Behind a flat error curve the right weights grow from the first step on",
+    summary=(
+        "A single neuron learns the parity of three out of fifty bits. For most of the time its "
+        "error stays at one half, as if nothing happened. Its weights tell otherwise: those of the "
+        "three relevant bits drift away from the others long before the error moves, and how far "
+        "they have come tells how much longer it will take. On random labels they do not."
+    ),
+    source="Thesis, Figures 5.3 and B.9, section 5.5",
+    scales={
+        "quick": Scale(
+            Settings(
+                n=50,
+                k=3,
+                seeds=60,
+                batch=128,
+                shown_batches=(1, 4, 32),
+                steps=6000,
+                noise_steps=800,
+                every=20,
+            ),
+            minutes=2,
+        ),
+        "laptop": Scale(
+            Settings(
+                n=50,
+                k=3,
+                seeds=400,
+                batch=128,
+                shown_batches=(1, 4, 32),
+                steps=30_000,
+                noise_steps=2000,
+                every=10,
+            ),
+            minutes=10,
+        ),
+        "paper": Scale(
+            Settings(
+                n=50,
+                k=3,
+                seeds=1000,
+                batch=32,
+                shown_batches=(1, 4, 128),
+                steps=100_000,
+                noise_steps=5000,
+                every=10,
+            ),
+            minutes=60,
+        ),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(weights_lead_first, path_predicts, path_separates, gap_grows),
+    figures="elegans.studies.progress.figures_progress:hidden_progress",
+    shown=("predictivity",),
+    formats={"predictivity": ".2f", "predictivity.p": ".4f", "predictivity.runs": ".0f"},
+    captions={
+        "figure": (
+            "Top left: errors of some runs. Below: the weights of one of them, those of relevant "
+            "bits in colour. Middle: the largest change of a weight so far, on the parity (blue) "
+            "and on random labels (grey), one line per run; below, each run's path at half of the "
+            "median time against the time it still took. Right: the Fourier gap and the lead of "
+            "the relevant weights. Bottom row: other batch sizes, and a ReLU network."
+        ),
+        "predictivity": (
+            "Rank correlation of each measure with the remaining time, at a tenth, a quarter and "
+            "half of the median time, over runs with error above 45%; null_low and null_high are "
+            "what a search without memory would give."
+        ),
+        "firsts": (
+            "One row per run: first steps at which the relevant weights lead and the error is "
+            "below 40%, and the step without error."
+        ),
+        "looks": "Measures at every look of every run, on the parity and on random labels.",
+        "weights": "The weights of the run with seed 0.",
+        "shown": "Measures of runs with other batch sizes, and of a ReLU network.",
+    },
+)
