@@ -46,9 +46,9 @@ def _errors(axes: Axes, tables: Tables) -> None:
             label=label if is_first else None,
         )
     axes.axhline(1e-12, color="0.5", lw=0.8, ls="--")
-    axes.set(yscale="log", ylim=(1e-17, 1e-10), xticks=[])
+    axes.set(yscale="log", ylim=(1e-17, 1e-6), xticks=[])
     axes.set(xlabel="constructions, s and T", ylabel="largest error", title="Exact to rounding")
-    axes.legend(loc="lower right", fontsize=7)
+    axes.legend(loc="upper left", fontsize=7, ncols=2)
 
 
 def _coherent(axes: Axes, tables: Tables) -> None:
@@ -59,7 +59,7 @@ def _coherent(axes: Axes, tables: Tables) -> None:
     axes.axhline(table["allowed"].iloc[0], color="0.5", lw=0.8, ls="--")
     axes.set(yscale="log", xlabel="coherence of the position vectors", ylabel="worst error")
     axes.set_title("Not orthogonal: the dual key repairs it")
-    axes.legend(loc="center left")
+    axes.legend(loc="lower left")
 
 
 def _flips(axes: Axes, tables: Tables) -> None:
