@@ -62,7 +62,7 @@ def _dying(axes: Axes, tables: Tables) -> None:
         axes.plot(total.index, total, "--", color="0.2", lw=1.2, label=label)
     axes.set(xscale="log", yscale="log", xlabel="sum of learning rates so far", ylabel="norm share")
     axes.set_title(f"Training on {tables.facts['trained']}, penalty {tables.facts['weight']:g}")
-    axes.legend()
+    axes.legend(title="representation")
 
 
 def look_cycle() -> list[str]:

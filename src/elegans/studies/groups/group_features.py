@@ -16,7 +16,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.groups import trained
+from elegans.studies.groups import networks
 from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
@@ -33,13 +33,13 @@ DOUBLINGS = (*range(200, 2601, 200), 5000, 10_000)
 class Settings:
     """A recipe for each symmetric group, by its number of points."""
 
-    recipes: Mapping[str, trained.Recipe]
+    recipes: Mapping[str, networks.Recipe]
     seeds: int
 
 
-S3 = trained.Recipe(width=30, weight=1e-7, steps=50_000, doublings=DOUBLINGS)
-S4 = trained.Recipe(width=200, weight=1e-7, steps=50_000, doublings=DOUBLINGS)
-S5 = trained.Recipe(
+S3 = networks.Recipe(width=30, weight=1e-7, steps=50_000, doublings=DOUBLINGS)
+S4 = networks.Recipe(width=200, weight=1e-7, steps=50_000, doublings=DOUBLINGS)
+S5 = networks.Recipe(
     width=2000,
     weight=1e-5,
     steps=75_000,
@@ -54,20 +54,20 @@ PAPER = Settings(recipes={"3": S3, "4": S4, "5": S5}, seeds=1)
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every group with every seed."""
     points = [
-        ({"group": f"S{k}"}, trained.experiment(GroupOperation(Symmetric(int(k))), recipe))
+        ({"group": f"S{k}"}, networks.experiment(GroupOperation(Symmetric(int(k))), recipe))
         for k, recipe in settings.recipes.items()
     ]
-    return {"runs": trained.sweep(points, settings.seeds)}
+    return {"runs": networks.sweep(points, settings.seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Ends, curves, neurons and representations."""
     every = runs["runs"]
     return {
-        "ends": trained.end_table(every),
-        "curves": trained.curves(every),
-        "neurons": trained.neuron_table(every),
-        "representations": trained.share_table(every),
+        "ends": networks.end_table(every),
+        "curves": networks.curves(every),
+        "neurons": networks.neuron_table(every),
+        "representations": networks.share_table(every),
     }
 
 

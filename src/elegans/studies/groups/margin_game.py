@@ -24,7 +24,7 @@ from elegans import constructions
 from elegans.fields import configuration
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.studies.groups import margin_game_claims, trained
+from elegans.studies.groups import margin_game_claims, networks
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
@@ -150,16 +150,16 @@ class Settings:
 
     certified: Mapping[str, FiniteGroup]
     solved: Mapping[str, FiniteGroup]
-    recipe: trained.Recipe
-    taught: str
+    recipe: networks.Recipe
+    training_group: str
     seeds: int
 
 
 QUICK = Settings(
     certified=SMALL,
     solved=CHARACTERS_ONLY,
-    taught="Dic3",
-    recipe=trained.Recipe(
+    training_group="Dic3",
+    recipe=networks.Recipe(
         width=60, weight=3.6e-3, steps=10_000, doublings=tuple(range(200, 1201, 200))
     ),
     seeds=3,
@@ -167,8 +167,8 @@ QUICK = Settings(
 LAPTOP = Settings(
     certified=SMALL,
     solved=MORE,
-    taught="A5",
-    recipe=trained.Recipe(
+    training_group="A5",
+    recipe=networks.Recipe(
         width=300, weight=1e-4, steps=60_000, doublings=tuple(range(1000, 10_001, 1000))
     ),
     seeds=1,
@@ -183,12 +183,12 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     points += [
         ({"group": name}, Game(group, certified=False)) for name, group in settings.solved.items()
     ]
-    task = GroupOperation(settings.certified[settings.taught])
-    experiment = trained.experiment(task, settings.recipe)
-    labels = {"group": settings.taught}
+    task = GroupOperation(settings.certified[settings.training_group])
+    experiment = networks.experiment(task, settings.recipe)
+    labels = {"group": settings.training_group}
     return {
         "games": Sweep.of(points),
-        "training": trained.sweep([(labels, experiment)], settings.seeds),
+        "training": networks.sweep([(labels, experiment)], settings.seeds),
     }
 
 
@@ -204,9 +204,9 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     return {
         "groups": groups,
         "representations": games.drop(columns=names[2:]),
-        "curves": trained.curves(runs["training"]),
-        "shares": trained.share_curves(runs["training"]),
-        "optimum": trained.share_table(runs["training"]),
+        "curves": networks.curves(runs["training"]),
+        "shares": networks.share_curves(runs["training"]),
+        "optimum": networks.share_table(runs["training"]),
         "decay": runs["training"].rows(decay),
     }
 
@@ -233,7 +233,7 @@ def decay(run: Run) -> pd.DataFrame:
     group, seen = run.experiment.task.group, run.probes
     weight = float(run.experiment.training.regulariser.strength)
     optimum = theory.regularised_optimum(group, weight)
-    time = trained.rate_sums(run.experiment.training, np.asarray(seen["step"]))
+    time = networks.rate_sums(run.experiment.training, np.asarray(seen["step"]))
     late = np.flatnonzero(time >= LATE * time[-1])
     norms, homes = seen["features.norms"].astype(float), seen["features.home"]
     parts = []
@@ -252,7 +252,7 @@ def decay(run: Run) -> pd.DataFrame:
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     """What was trained."""
-    return {"trained": settings.taught, "weight": settings.recipe.weight}
+    return {"trained": settings.training_group, "weight": settings.recipe.weight}
 
 
 STUDY = Study(

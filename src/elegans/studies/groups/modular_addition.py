@@ -16,7 +16,7 @@ import pandas as pd
 from elegans.constructions.groups import memorising
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.studies.groups import modular_addition_claims, trained
+from elegans.studies.groups import modular_addition_claims, networks
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
@@ -32,27 +32,27 @@ class Settings:
     """A modulus, and the recipe of both activations."""
 
     p: int
-    recipe: trained.Recipe
+    recipe: networks.Recipe
     seeds: int
 
 
 QUICK = Settings(
     p=13,
-    recipe=trained.Recipe(
+    recipe=networks.Recipe(
         width=80, weight=1e-4, steps=12_000, doublings=tuple(range(250, 2501, 250))
     ),
     seeds=3,
 )
 LAPTOP = Settings(
     p=23,
-    recipe=trained.Recipe(
+    recipe=networks.Recipe(
         width=160, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
     ),
     seeds=3,
 )
 PAPER = Settings(
     p=71,
-    recipe=trained.Recipe(
+    recipe=networks.Recipe(
         width=500, weight=1e-4, steps=40_000, doublings=tuple(range(1000, 10_001, 1000))
     ),
     seeds=1,
@@ -63,20 +63,20 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     """Both activations with every seed."""
     task = GroupOperation(Cyclic(settings.p))
     points = [
-        ({"activation": name}, trained.experiment(task, settings.recipe, name))
+        ({"activation": name}, networks.experiment(task, settings.recipe, name))
         for name in ("square", "relu")
     ]
-    return {"runs": trained.sweep(points, settings.seeds)}
+    return {"runs": networks.sweep(points, settings.seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Ends, curves, neurons, frequencies, and the weights of a few neurons."""
     every = runs["runs"]
     return {
-        "ends": trained.end_table(every),
-        "curves": trained.curves(every),
-        "neurons": trained.neuron_table(every),
-        "frequencies": trained.share_table(every),
+        "ends": networks.end_table(every),
+        "curves": networks.curves(every),
+        "neurons": networks.neuron_table(every),
+        "frequencies": networks.share_table(every),
         "weights": weights(every),
     }
 
@@ -90,7 +90,7 @@ def weights(runs: Runs) -> pd.DataFrame:
 
     def drawn(run: Run) -> pd.DataFrame:
         task, u = run.experiment.task, np.asarray(run.params.u, np.float64)
-        order = np.argsort(trained.neurons(run)["norm"].to_numpy())
+        order = np.argsort(networks.neurons(run)["norm"].to_numpy())
         middle = order[len(order) // 2 : len(order) // 2 + DRAWN]
         parts = []
         for neuron in middle:

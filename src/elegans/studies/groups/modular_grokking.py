@@ -19,7 +19,7 @@ from elegans.models import TwoEmbedding
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import bootstrap, paired
-from elegans.studies.groups import trained
+from elegans.studies.groups import networks
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
@@ -61,7 +61,7 @@ class Settings:
         return Experiment(task, TwoEmbedding(width=self.width), training)
 
 
-QUICK = Settings(p=31, fraction=0.6, width=128, steps=3000, seeds=3)
+QUICK = Settings(p=31, fraction=0.6, width=128, steps=4000, seeds=3)
 LAPTOP = Settings(p=53, fraction=0.5, width=256, steps=10_000, seeds=5)
 
 
@@ -71,12 +71,12 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         ({"decay": "decay"}, settings.experiment(settings.weight_decay)),
         ({"decay": "none"}, settings.experiment(0.0)),
     ]
-    return {"runs": trained.sweep(points, settings.seeds)}
+    return {"runs": networks.sweep(points, settings.seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Errors and power at each evaluation, and when each run learned what."""
-    power = trained.curves(runs["runs"])[["decay", "seed", "step", "power"]]
+    power = networks.curves(runs["runs"])[["decay", "seed", "step", "power"]]
     errors = runs["runs"].history[["decay", "seed", "step", "train_error", "test_error"]]
     curves = errors.merge(power, on=["decay", "seed", "step"])
     return {"curves": curves, "times": times(curves)}

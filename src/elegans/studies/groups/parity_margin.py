@@ -21,7 +21,7 @@ from elegans.models import PowerNetwork
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.groups import trained
+from elegans.studies.groups import networks
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -40,20 +40,20 @@ class Settings:
 
     n: int
     k: int
-    recipe: trained.Recipe
+    recipe: networks.Recipe
     seeds: int
 
 
 QUICK = Settings(
     n=6,
     k=3,
-    recipe=trained.Recipe(width=20, weight=1e-3, steps=20_000, learning_rate=0.1),
+    recipe=networks.Recipe(width=20, weight=1e-3, steps=20_000, learning_rate=0.1),
     seeds=5,
 )
 PAPER = Settings(
     n=10,
     k=4,
-    recipe=trained.Recipe(width=40, weight=1e-3, steps=30_000, learning_rate=0.1),
+    recipe=networks.Recipe(width=40, weight=1e-3, steps=30_000, learning_rate=0.1),
     seeds=3,
 )
 
@@ -74,7 +74,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     every = runs["runs"]
     return {
         "ends": every.rows(end),
-        "curves": trained.curves(every),
+        "curves": networks.curves(every),
         "neurons": pd.concat(
             [
                 every.rows(lambda run: top_neurons(run, is_start=True)).assign(when="start"),

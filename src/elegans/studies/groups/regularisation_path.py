@@ -17,7 +17,7 @@ from elegans.fields import configuration
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import bootstrap, bootstrap_clustered
-from elegans.studies.groups import trained
+from elegans.studies.groups import networks
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
@@ -96,7 +96,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     points = []
     for name, width in settings.widths.items():
         for weight in settings.weights:
-            recipe = trained.Recipe(
+            recipe = networks.Recipe(
                 width=width,
                 weight=weight,
                 steps=settings.steps,
@@ -104,17 +104,17 @@ def runs(settings: Settings) -> dict[str, Sweep]:
                 evaluations=10,
             )
             task = GroupOperation(GROUPS[name])
-            points.append(({"group": name, "weight": weight}, trained.experiment(task, recipe)))
+            points.append(({"group": name, "weight": weight}, networks.experiment(task, recipe)))
     optima = [
         ({"group": name}, Optimum(GROUPS[name], settings.smallest, settings.points))
         for name in settings.widths
     ]
-    return {"optima": Sweep.of(optima), "runs": trained.sweep(points, settings.seeds)}
+    return {"optima": Sweep.of(optima), "runs": networks.sweep(points, settings.seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """The exact path, and the ends of training."""
-    ends = trained.end_table(runs["runs"])
+    ends = networks.end_table(runs["runs"])
     return {"theory": runs["optima"].table.drop(columns="seed"), "ends": ends, "means": means(ends)}
 
 
@@ -202,7 +202,7 @@ STUDY = Study(
         "margin as the penalty goes to zero. How fast? For networks that multiply in a group the "
         "exact optimum at every penalty can be computed. For modular addition it has the largest "
         "margin at once; for permutations the distance falls only as one over the logarithm of "
-        "the penalty, so that even 1e-16 leaves more than a percent. Training is set beside it."
+        "the penalty, so that even 1e-12 leaves a percent. Training is set beside it."
     ),
     source="Thesis, Theorem 7.1; the path itself is an addition",
     scales={

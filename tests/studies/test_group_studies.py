@@ -1,0 +1,334 @@
+"""The studies of chapter 7: each end to end at a tiny scale, and claims on tables made by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from elegans.report.result import Result, Tables
+from elegans.studies import catalogue
+from elegans.studies.groups import (
+    group_features,
+    margin_game,
+    margin_game_claims,
+    modular_addition,
+    modular_addition_claims,
+    modular_grokking,
+    networks,
+    parity_margin,
+    regularisation_path,
+)
+from elegans.studies.study import Scale
+from elegans.tasks.groups import Alternating, Dicyclic, Symmetric
+from elegans.theory import groups as theory
+
+TINY = networks.Recipe(width=8, weight=1e-3, steps=20, doublings=(10,), evaluations=4)
+SMALL = {
+    "margin-game": margin_game.Settings(
+        certified={"S3": Symmetric(3), "Dic3": Dicyclic(3), "A5": Alternating(5)},
+        solved={"S6": Symmetric(6)},
+        training_group="Dic3",
+        recipe=replace(TINY, weight=3.6e-3),
+        seeds=2,
+    ),
+    "modular-addition": modular_addition.Settings(p=5, recipe=TINY, seeds=2),
+    "group-features": group_features.Settings(recipes={"3": TINY}, seeds=2),
+    "parity-margin": parity_margin.Settings(n=4, k=3, recipe=TINY, seeds=2),
+    "regularisation-path": regularisation_path.Settings(
+        widths={"Z5": 8, "S3": 8}, weights=(1e-3, 1e-4), steps=20, seeds=2, points=5
+    ),
+    "modular-grokking": modular_grokking.Settings(
+        p=5, fraction=0.6, width=8, steps=20, seeds=2, evaluations=5
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """What is read back from the bundles."""
+    out = tmp_path_factory.mktemp("out")
+    for name, settings in SMALL.items():
+        study = replace(catalogue.study(name), scales={"small": Scale(settings, minutes=0.1)})
+        study.run("small", out=out, workers=0, progress=False)
+    return {name: Result.read(out / name) for name in SMALL}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_study_runs_end_to_end(results, name):
+    result = results[name]
+    assert len(result.claims) == len(catalogue.study(name).claims)
+    assert all(claim.against for claim in result.claims)
+
+
+def test_exact_claims_about_games_hold(results):
+    exact = results["margin-game"].claims[:3]
+    assert [claim.text for claim in exact if not claim.holds] == []
+    groups = results["margin-game"].tables["groups"].set_index("group")
+    np.testing.assert_allclose(groups.loc["A5", "value"], 4.31570899e-4, rtol=1e-8)
+    assert groups.loc["A5", "never"] == 1
+    assert groups.loc["S6", ["required", "optional", "never"]].tolist() == [2, 4, 4]
+
+
+def test_the_best_neuron_is_the_bound_whatever_the_weights():
+    """Alternating maximisation reaches B(tau) for label weights other than the best ones too."""
+    group = Dicyclic(3)
+    sizes = theory.real_character_table(group).sizes
+    tau = np.arange(len(sizes), dtype=float)
+    tau /= tau @ sizes
+    expected = theory.single_neuron_bound(group, tau)
+    np.testing.assert_allclose(margin_game.best_neuron(group, tau, 30, 0), expected, rtol=1e-9)
+
+
+def test_slopes_are_zero_where_the_optimum_has_a_share_and_positive_elsewhere():
+    group, weight = Dicyclic(3), 3.6e-3
+    shares = theory.regularised_optimum(group, weight).shares
+    slopes = margin_game.slopes(group, weight)
+    np.testing.assert_allclose(slopes[shares > 0], 0, atol=1e-9)
+    assert (slopes[shares == 0] > 1e-5).all()
+
+
+def test_sums_of_rates_count_each_doubling():
+    training = TINY.training(3)
+    expected = np.concatenate([[0], np.cumsum([0.05] * 10 + [0.1] * 10)])
+    sums = networks.rate_sums(training, np.array([0, 5, 10, 20]))
+    np.testing.assert_allclose(sums, expected[[0, 5, 10, 20]])
+
+
+def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate=1.0):
+    """Tables of two groups, the second without the condition, and of a dying representation."""
+    groups = pd.DataFrame(
+        {
+            "group": ["A", "B"],
+            "value": [1.0, 1.0],
+            "bound": [1.0, 1.0],
+            "network": [1.0, network],
+            "neuron": [1.0, neuron],
+            "condition": [-1.0, 1.0],
+            "formula": [formula, 0.9 if never else 1.0],
+            "never": [0, never],
+        }
+    )
+    optimum = pd.DataFrame(
+        {
+            "representation": ["x", "y"] * 3,
+            "seed": np.repeat([0, 1, 2], 2),
+            "theory": [0.0, 1.0] * 3,
+            "share_start": 0.5,
+            "share_end": [share, 1 - share] * 3,
+        }
+    )
+    decay = pd.DataFrame(
+        {
+            "seed": np.repeat([0, 1, 2], 2),
+            "time": [1.0, 10.0] * 3,
+            "share": [0.1, 0.1 * 10 ** (-3.0 * rate)] * 3,
+            "predicted": [0.1, 1e-4] * 3,
+        }
+    )
+    return Tables({"groups": groups, "optimum": optimum, "decay": decay}, {"trained": "B"})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (margin_game_claims.networks_meet_the_bound, {"network": 1 - 1e-6}),
+        (margin_game_claims.networks_meet_the_bound, {"neuron": 1 + 1e-6}),
+        (margin_game_claims.theorem_holds_under_its_condition, {"formula": 0.999}),
+        (margin_game_claims.condition_matters, {"never": 0}),
+        (margin_game_claims.forbidden_representation_dies, {"share": 0.02}),
+        (margin_game_claims.forbidden_representation_dies, {"rate": 0.5}),
+    ],
+)
+def test_claims_about_games_can_fail(claim, change):
+    assert claim(game_tables()).holds
+    assert not claim(game_tables(**change)).holds
+
+
+def neuron_rows(**end):
+    """Two neurons of each of three seeds, at the start and the end."""
+    values = {"power_u": 1.0, "power_v": 1.0, "power_w": 1.0, "gap": 0.0, "is_same": True} | end
+    start = {"power_u": 0.3, "power_v": 0.3, "power_w": 0.3, "gap": 1.5, "is_same": False}
+    rows = [
+        {"seed": seed, "when": when, "is_live": True, "share": 0.5, **kind}
+        for seed in range(3)
+        for when, kind in (("start", start), ("end", values))
+        for _ in range(2)
+    ]
+    return pd.DataFrame(rows)
+
+
+def addition_tables(ratio=0.999, norm=1.0, share=0.5, count=3, relu=0.9, start=0.3, **end):
+    """Tables of both activations."""
+    ends = pd.DataFrame(
+        {
+            "activation": "square",
+            "seed": range(3),
+            "ratio": ratio,
+            "norm": norm,
+            "theory_norm": 1.0,
+            "loss": 1.0,
+            "theory_loss": 1.0,
+        }
+    )
+    frequencies = pd.DataFrame(
+        {
+            "activation": "square",
+            "seed": np.repeat(range(3), 2),
+            "theory_limit": 0.5,
+            "share_start": [0.2, 0.8] * 3,
+            "share_end": [share, 1 - share] * 3,
+            "neurons_end": [count, 3] * 3,
+        }
+    )
+    rectified = neuron_rows(power_u=relu).assign(activation="relu")
+    rectified.loc[rectified["when"] == "start", "power_u"] = start
+    neurons = pd.concat([neuron_rows(**end).assign(activation="square"), rectified])
+    tables = {"ends": ends, "frequencies": frequencies, "neurons": neurons}
+    return Tables(tables, {"memorising": 0.3, "p": 13})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (modular_addition_claims.margin_is_reached, {"ratio": 0.98}),
+        (modular_addition_claims.norm_and_loss_are_predicted, {"norm": 1.05}),
+        (modular_addition_claims.frequencies_share_evenly, {"share": 0.4}),
+        (modular_addition_claims.every_frequency_is_present, {"count": 0}),
+        (modular_addition_claims.neurons_have_one_frequency, {"power_w": 0.98}),
+        (modular_addition_claims.neurons_have_one_frequency, {"is_same": False}),
+        (modular_addition_claims.phases_add_up, {"gap": 0.5}),
+        (modular_addition_claims.rectifiers_come_near, {"relu": 0.7}),
+        (modular_addition_claims.rectifiers_come_near, {"relu": 0.995}),
+        (modular_addition_claims.rectifiers_come_near, {"start": 0.85}),
+    ],
+)
+def test_claims_about_addition_can_fail(claim, change):
+    assert claim(addition_tables()).holds
+    assert not claim(addition_tables(**change)).holds
+
+
+def feature_tables(ratio=0.979, share=0.8, gone=0.0, count=5, **end):
+    """Tables of one group with three representations, the last left out by the optimum."""
+    ends = pd.DataFrame({"group": "G", "seed": range(3), "ratio": ratio, "theory_ratio": 0.98})
+    representations = pd.DataFrame(
+        {
+            "group": "G",
+            "seed": np.repeat(range(3), 3),
+            "representation": ["a", "b", "c"] * 3,
+            "dimension": [2, 1, 1] * 3,
+            "theory": [0.8, 0.2, 0.0] * 3,
+            "share_start": [0.3, 0.3, 0.4] * 3,
+            "share_end": [share, 1 - share, gone] * 3,
+            "neurons_end": [20, count, 0] * 3,
+        }
+    )
+    neurons = neuron_rows(**end).assign(group="G")
+    return Tables({"ends": ends, "representations": representations, "neurons": neurons})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (group_features.optimum_is_reached, {"ratio": 0.96}),
+        (group_features.neurons_have_one_representation, {"power_v": 0.9}),
+        (group_features.shares_are_predicted, {"share": 0.7}),
+        (group_features.representations_are_those_of_the_optimum, {"count": 0}),
+        (group_features.representations_are_those_of_the_optimum, {"gone": 0.05}),
+        (group_features.larger_ones_have_more_neurons, {"count": 50}),
+    ],
+)
+def test_claims_about_representations_can_fail(claim, change):
+    assert claim(feature_tables()).holds
+    assert not claim(feature_tables(**change)).holds
+
+
+def parity_tables(ratio=0.99, **end):
+    """Tables of the strongest neurons of three seeds."""
+    values = {"off_support": 0.01, "unequal": 0.01, "along": 1.0, "is_signed": True} | end
+    start = {"off_support": 1.0, "unequal": 1.0, "along": 0.5, "is_signed": False}
+    neurons = pd.DataFrame(
+        [
+            {"seed": seed, "when": when, "share": 1.0, **kind}
+            for seed in range(3)
+            for when, kind in (("start", start), ("end", values))
+        ]
+    )
+    ends = pd.DataFrame({"seed": range(3), "ratio": ratio, "norm": 1.0, "theory_norm": 1.0})
+    return Tables({"ends": ends, "neurons": neurons})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (parity_margin.margin_is_reached, {"ratio": 0.9}),
+        (parity_margin.top_neurons_find_the_support, {"off_support": 0.1}),
+        (parity_margin.relevant_weights_are_equal, {"unequal": 0.1}),
+        (parity_margin.outputs_and_signs_agree, {"along": 0.99}),
+        (parity_margin.outputs_and_signs_agree, {"is_signed": False}),
+    ],
+)
+def test_claims_about_parities_can_fail(claim, change):
+    assert claim(parity_tables()).holds
+    assert not claim(parity_tables(**change)).holds
+
+
+def path_tables(large=0.94, small=0.98, cyclic=1.0):
+    """Tables of a group of permutations and a cyclic one at two weights."""
+    rows = [
+        {"group": group, "weight": weight, "seed": seed, "ratio": ratio, "theory_ratio": truth}
+        for group, weight, ratio, truth in (
+            ("S3", 1e-3, large, 0.94),
+            ("S3", 1e-7, small, 0.98),
+            ("Z5", 1e-3, cyclic, 1.0),
+            ("Z5", 1e-7, cyclic, 1.0),
+        )
+        for seed in range(3)
+    ]
+    return Tables({"ends": pd.DataFrame(rows)})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (regularisation_path.training_follows_the_path, {"large": 0.92}),
+        (regularisation_path.smaller_penalties_have_larger_margins, {"small": 0.94}),
+        (regularisation_path.smaller_penalties_have_larger_margins, {"small": 0.999}),
+        (regularisation_path.cyclic_groups_need_no_limit, {"cyclic": 0.98}),
+    ],
+)
+def test_claims_about_the_path_can_fail(claim, change):
+    assert claim(path_tables()).holds
+    assert not claim(path_tables(**change)).holds
+
+
+def grokking_curves(late=0.02, early=0.9, power=0.9, control=0.9):
+    """Errors and power at four evaluations, with weight decay and without."""
+    rows = []
+    for seed in range(3):
+        for step, train, test, share in (
+            (0, 0.9, 0.9, 0.1),
+            (10, 0.0, early, 0.5),
+            (100, 0.0, late, power),
+            (200, 0.0, late, power),
+        ):
+            errors = {"train_error": train, "test_error": test, "power": share}
+            rows.append({"decay": "decay", "seed": seed, "step": step, **errors})
+            rows.append({"decay": "none", "seed": seed, "step": step, **errors})
+            rows[-1]["test_error"] = control
+    curves = pd.DataFrame(rows)
+    return Tables({"curves": curves, "times": modular_grokking.times(curves)})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (modular_grokking.generalisation_is_delayed, {"early": 0.0}),
+        (modular_grokking.generalisation_is_delayed, {"late": 0.5}),
+        (modular_grokking.power_grows_in_between, {"power": 0.51}),
+        (modular_grokking.decay_is_needed, {"control": 0.3}),
+    ],
+)
+def test_claims_about_grokking_can_fail(claim, change):
+    assert claim(grokking_curves()).holds
+    assert not claim(grokking_curves(**change)).holds
