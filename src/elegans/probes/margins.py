@@ -62,6 +62,11 @@ def margin(view: View) -> dict[str, Float[Array, ""]]:
     return {"margin": value, "ratio": value / best_margin(view.task), "norm": norm}
 
 
+def ratio(view: View) -> Float[Array, ""]:
+    """The normalised margin as a part of the largest one: a number that a run may stop at."""
+    return margin(view)["ratio"]
+
+
 def features(view: View) -> dict[str, Num[Array, "..."]]:
     r"""What neurons on a group have specialised in.
 

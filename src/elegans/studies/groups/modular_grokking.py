@@ -61,7 +61,7 @@ class Settings:
         return Experiment(task, TwoEmbedding(width=self.width), training)
 
 
-QUICK = Settings(p=31, fraction=0.6, width=128, steps=4000, seeds=3)
+QUICK = Settings(p=31, fraction=0.7, width=128, steps=3000, seeds=3)
 LAPTOP = Settings(p=53, fraction=0.5, width=256, steps=10_000, seeds=5)
 
 
