@@ -50,7 +50,7 @@ class Settings:
     dim: int = 16
 
 
-QUICK = Settings(seeds=4, recipe=Recipe(steps=500, rate=5e-3), states=(5,))
+QUICK = Settings(seeds=4, recipe=Recipe(steps=800, rate=5e-3, evaluations=40), states=(5,))
 LAPTOP = Settings(seeds=5, recipe=Recipe(steps=6000, rate=1e-3, evaluations=100), states=(3, 5, 8))
 PAPER = Settings(
     seeds=10,
