@@ -3,7 +3,8 @@
 The sweep is 1,200 runs on (30, 3)-parities, widths 30 and 100, 3,000 steps each, with one worker
 and with two, from the call to the table: starting processes, importing and loading programs
 included. Programs are compiled and kept by a small sweep before. The driver is given 20,000 runs
-that cost nothing, so that its own work is all there is: planning, messages both ways, and the store.
+that cost nothing, so that its own work is all there is: planning, messages both ways, and the
+store.
 
 Short runs are of width 10 on the online (20, 3)-parity: they look every 10 steps at 128 examples
 and stop at zero error, after some 370 steps. Their rate is compared with that of runs as long that
