@@ -103,7 +103,7 @@ def test_claims_hold_where_they_are_true(claim, world):
     [
         (lucky_claims.chances_are_as_predicted, {"lucky": 0.9}),
         (lucky_claims.luck_saves_time, {"gain": 0.3}),
-        (lucky_claims.luck_decides, {}),
+        (lucky_claims.luck_decides, {"unlucky": 1.0}),
         (lucky_claims.a_decoy_does_not_help, {"decoy": 1.0}),
         (lucky_claims.success_is_calibrated, {"gain": 0.2}),
     ],

@@ -209,10 +209,13 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 
 QUICK = Settings(
-    n=30, k=4, width=100, neurons=5, parents=8, children=4, parent_steps=20_000, steps=20_000
+    n=30, k=5, width=100, neurons=5, parents=12, children=3, parent_steps=40_000, steps=20_000
 )
 LAPTOP = Settings(
-    n=50, k=5, width=100, neurons=5, parents=10, children=10, parent_steps=2_000_000, steps=200_000
+    n=50, k=5, width=100, neurons=5, parents=16, children=6, parent_steps=200_000, steps=200_000
+)
+PAPER = Settings(
+    n=50, k=5, width=100, neurons=5, parents=20, children=20, parent_steps=2_000_000, steps=500_000
 )
 
 STUDY = Study(
@@ -228,7 +231,8 @@ STUDY = Study(
     source="Pareto paper, appendix C.2, Figure 5",
     scales={
         "quick": Scale(QUICK, minutes=1),
-        "laptop": Scale(LAPTOP, minutes=60),
+        "laptop": Scale(LAPTOP, minutes=10),
+        "paper": Scale(PAPER, minutes=120),
     },
     runs=runs,
     tables=tables,

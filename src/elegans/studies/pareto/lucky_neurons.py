@@ -214,9 +214,15 @@ STUDY = Study(
     figures="elegans.studies.pareto.figures_search:lucky_neurons",
     shown=("chances", "outcomes"),
     formats={
-        name: ".0%" for name in ("lucky_rate", "low", "high", "predicted", "success_rate", "rate")
-    }
-    | {"early_rate": ".0%", "median_steps": ",.0f"},
+        "lucky_rate": ".0%",
+        "low": ".0%",
+        "high": ".0%",
+        "predicted": ".0%",
+        "success_rate": ".0%",
+        "early_rate": ".0%",
+        "rate": ".0%",
+        "median_steps": ",.0f",
+    },
     captions={
         "figure": (
             "Left: the share of networks that hold a neuron which reads relevant inputs alone, as "
