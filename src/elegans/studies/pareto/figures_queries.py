@@ -28,7 +28,9 @@ def statistical_queries(tables: Tables) -> Figure:
         name = "hidden by an adversary" if is_hidden else f"{answers} answers"
         label = f"{group} per query, tolerance {part['tolerance'].iloc[0]:.3g}: {name}"
         marker = "x" if is_hidden else ("o" if answers == "honest" else "s")
+        # Dots that would lie upon each other are drawn side by side.
         shift = {"honest": -0.008, "adversarial": 0.008}[str(answers)]
+        shift += 0.04 * list(shade).index(group)
         left.errorbar(
             x + shift, part["rate"], error, fmt=marker, color=shade[group], capsize=2, label=label
         )
