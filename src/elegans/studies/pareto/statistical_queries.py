@@ -41,8 +41,6 @@ from elegans.tasks import Parity
 from elegans.theory import resources
 from elegans.theory.boolean import fourier
 
-SEARCHES_PER_RUN = 50
-
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -52,7 +50,7 @@ class Settings:
     k: int
     groups: tuple[int, ...]
     shares: tuple[float, ...]
-    fifties: int
+    searches: int
     path_n: int
     path_k: int
     neurons: int
@@ -63,7 +61,7 @@ class Settings:
 
 @configuration
 class BudgetedSearch:
-    """Fifty searches for random supports, each with its own order of queries."""
+    """So many searches for random supports, each with its own order of queries."""
 
     n: int
     k: int
@@ -71,12 +69,13 @@ class BudgetedSearch:
     budget: int
     tolerance: float
     answers: str
+    searches: int
 
     def __call__(self, seed: int) -> pd.DataFrame:
         """One row per search."""
         rows = []
-        for i in range(SEARCHES_PER_RUN):
-            number = SEARCHES_PER_RUN * seed + i
+        for i in range(self.searches):
+            number = self.searches * seed + i
             generator = np.random.default_rng([number, 3])
             support = tuple(sorted(int(j) for j in generator.choice(self.n, self.k, replace=False)))
             task = Parity(self.n, self.k, support=support)
@@ -157,6 +156,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
                 budget=budget,
                 tolerance=(0.45 if precise else 0.55) / group,
                 answers=answers,
+                searches=settings.searches,
             ),
         )
         for group in settings.groups
@@ -168,7 +168,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         n=settings.path_n, k=settings.path_k, neurons=settings.neurons, steps=settings.steps
     )
     return {
-        "searches": Sweep.of(searches, seeds=settings.fifties),
+        "searches": Sweep.of(searches, seeds=1),
         "paths": Sweep.of([({}, path)], seeds=settings.paths),
     }
 
@@ -226,7 +226,7 @@ QUICK = Settings(
     k=3,
     groups=(1, 4),
     shares=(0.25, 0.5, 1.0),
-    fifties=2,
+    searches=100,
     path_n=16,
     path_k=8,
     neurons=1,
@@ -239,7 +239,7 @@ LAPTOP = Settings(
     k=3,
     groups=(1, 3, 12),
     shares=(0.1, 0.25, 0.5, 0.75, 1.0),
-    fifties=8,
+    searches=400,
     path_n=16,
     path_k=8,
     neurons=2,

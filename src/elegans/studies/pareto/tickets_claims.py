@@ -12,6 +12,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, bootstrap_clustered, wilson
 from elegans.studies.pareto.recipe import finished
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, appendix C.2, Figure 5"
 TICKETS = ("ticket, in", "ticket, in x out")
@@ -19,6 +20,13 @@ FRESH = ("fresh", "narrow")
 POOR = 0.45
 
 
+@known_failure(
+    reason=(
+        "Twelve parents are few: the differences are 19 points and more, but against narrow "
+        "networks the interval over parents reaches zero."
+    ),
+    scales=("quick",),
+)
 def tickets_beat_fresh_neurons(tables: Tables) -> Claim:
     """Tickets, by either norm, succeed more often than neurons that are drawn again."""
     return beat(tables, FRESH, "Tickets learn more often than as many neurons drawn again")
