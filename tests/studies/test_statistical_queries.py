@@ -1,4 +1,4 @@
-"""Statistical queries: searches and blind paths against brute force, and claims on made-up rates."""
+"""Statistical queries: searches and blind paths against brute force, claims on made-up rates."""
 
 import itertools
 from dataclasses import replace
