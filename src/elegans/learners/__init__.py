@@ -9,4 +9,6 @@ from elegans.learners.kushilevitz_mansour import KushilevitzMansour as Kushilevi
 from elegans.learners.kushilevitz_mansour import large_coefficients as large_coefficients
 from elegans.learners.low_degree import LowDegreeClassifier as LowDegreeClassifier
 from elegans.learners.low_degree import LowDegreeRegressor as LowDegreeRegressor
+from elegans.learners.query_search import query_search as query_search
+from elegans.learners.query_search import search_luck as search_luck
 from elegans.learners.search import ParitySearch as ParitySearch

@@ -1,0 +1,104 @@
+"""Pictures of the Pareto paper's mechanisms: lucky neurons, lottery tickets, restarts."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from elegans.report import look
+from elegans.report.result import Tables
+
+LUCKY, PLAIN = "#1f77b4", "#ff7f0e"
+
+
+def lucky_neurons(tables: Tables) -> Figure:
+    """Shares of lucky networks beside their prediction, and when each kind learns."""
+    chances, census = tables["chances"], tables["census"]
+    tasks = list(chances.groupby(["n", "k"], sort=False))
+    picture = look.figure(
+        5 * (1 + len(tasks)),
+        4,
+        f"Does a lucky start decide? 2-sparse networks, m = {tables.facts['samples']:,} examples, "
+        f"{tables.facts['seeds']} runs per width",
+    )
+    first, *panels = picture.subplots(1, 1 + len(tasks))
+    for ((n, k), part), colour in zip(tasks, ("#333333", "#9467bd", "#8c564b"), strict=False):
+        error = [part["lucky_rate"] - part["low"], part["high"] - part["lucky_rate"]]
+        first.errorbar(part["width"], part["lucky_rate"], error, fmt="o", color=colour, capsize=2)
+        first.plot(part["width"], part["predicted"], color=colour, label=f"n = {n}, k = {k}")
+    first.set(xscale="log", xlabel="width r", ylabel="share of networks", ylim=(-0.03, 1.05))
+    first.set_title("Networks with a lucky neuron:\ncounted (dots), computed (lines)")
+    look.few_thousands(first)
+    first.set_xticks(sorted(chances["width"].unique()))
+    first.minorticks_off()
+    first.legend(loc="lower right")
+    for axes, ((n, k), _) in zip(panels, tasks, strict=True):
+        runs = census[(census["n"] == n) & (census["k"] == k)]
+        _learned(axes, runs, int(tables.facts["steps"]))
+        axes.axvline(tables.facts["early"], color="0.4", lw=0.8, ls=":")
+        kind = "a gradient at the start" if k == 3 else "no gradient at the start either"
+        axes.set_title(f"({n}, {k})-parity: lucky neurons have\n{kind}")
+    return picture
+
+
+def _learned(axes: Axes, runs: pd.DataFrame, steps: int) -> None:
+    """The share of runs that have learned by each step, lucky ones apart."""
+    widths = sorted(runs["width"].unique())
+    for i, width in enumerate(widths):
+        shade = 0.35 + 0.65 * (i + 1) / len(widths)
+        for name, colour, chosen in (
+            ("lucky", LUCKY, runs["lucky"] > 0),
+            ("not", PLAIN, runs["lucky"] == 0),
+        ):
+            part = runs[chosen & (runs["width"] == width)]
+            if len(part):
+                success = part["success"].fillna(False).to_numpy(bool)
+                times = np.sort(part["steps"].to_numpy(float)[success])
+                x = np.concatenate([[0.0], np.repeat(times, 2), [steps]])
+                y = np.repeat(np.arange(len(times) + 1), 2) / len(part)
+                label = f"r = {width:,}, {name} ({len(part)})"
+                axes.plot(x, y, color=colour, alpha=shade, lw=1 + i, label=label)
+    axes.set(xlabel="step", ylabel="share of runs that have learned", ylim=(-0.03, 1.05))
+    look.few_thousands(axes)
+    axes.legend(fontsize=7, title="network (runs)", title_fontsize=7)
+
+
+ARMS = {
+    "ticket, in": "Tickets, by incoming norm",
+    "ticket, in x out": "Tickets, by incoming x outgoing",
+    "others": "Other neurons of the parents",
+    "fresh": "Fresh neurons of a wide net",
+    "narrow": "Fresh narrow networks",
+}
+
+
+def lottery_tickets(tables: Tables) -> Figure:
+    """Errors of tickets and of their controls, one panel per arm."""
+    facts = tables.facts
+    picture = look.figure(
+        15,
+        3.6,
+        f"{facts['neurons']} neurons of {facts['width']} learn the ({facts['n']}, {facts['k']})-"
+        f"parity alone, if they are the right ones ({facts['parents_learned']} of "
+        f"{facts['parents']} wide networks learned)",
+    )
+    panels = picture.subplots(1, len(ARMS), sharey=True)
+    rates = tables["arms"].set_index("arm")
+    for axes, (arm, name) in zip(panels, ARMS.items(), strict=True):
+        colour = LUCKY if arm.startswith("ticket") else PLAIN
+        curves = tables["curves"]
+        for _, line in curves[curves["arm"] == arm].groupby("curve"):
+            axes.plot(line["step"], line["test_error"], color=colour, lw=1, alpha=0.7)
+        axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+        axes.set(xlabel="step", ylim=(0, 0.56), xlim=(0, facts["steps"]))
+        axes.set_title(f"{name}:\n" + _share(rates, arm))
+        look.few_thousands(axes)
+    panels[0].set_ylabel("error on new examples")
+    return picture
+
+
+def _share(rates: pd.DataFrame, arm: str) -> str:
+    if arm not in rates.index:
+        return "no run"
+    row = rates.loc[arm]
+    return f"{row['rate']:.0%} of {row['runs']:.0f} runs succeed"

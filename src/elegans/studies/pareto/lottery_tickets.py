@@ -1,0 +1,276 @@
+r"""Lottery tickets: do the few neurons that won learn alone, from where they started?
+
+A wide 2-sparse network is trained online on a sparse parity; its neurons are ranked by weight norm
+at the end; all but the heaviest are cut off, the rest goes back to its initial weights and is
+trained again on new batches (Pareto paper, appendix C.2, Figure 5). The paper does not say which
+norm, nor the loss, the weight decay or the steps. Here "weight norm" is read twice: the norm of a
+neuron's incoming weights, and that times the size of its outgoing weight. The recipe is that of
+appendix C.1.
+
+Controls, all with as many neurons: *fresh* ones from the wide network's law, drawn again in each
+run (the paper's control); a *narrow* network with the init of its own width, whose outgoing weights
+are larger; and *others*, random neurons of the same parent, which share its output bias.
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from elegans import checks
+from elegans.experiments.experiment import Experiment
+from elegans.fields import configuration
+from elegans.models import MLP, inits
+from elegans.report.result import Tables
+from elegans.runs import Run, Runs
+from elegans.statistics import censored_median, wilson
+from elegans.studies.pareto import tickets_claims
+from elegans.studies.pareto.recipe import COLUMNS, finished, training
+from elegans.studies.study import Scale, Study
+from elegans.sweeps.sweep import Sweep
+from elegans.tasks import Parity
+
+CHILD_SEEDS = 1000  # children see batches and test sets that no parent saw
+CURVES_PER_ARM = 10
+
+
+@configuration
+class FirstOf(inits.LayeredInit):
+    """The first neurons of a wider network that starts as `init` says, drawn anew in each run."""
+
+    init: inits.Sparse
+    width: int
+
+    def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
+        """Needs one hidden layer, no wider than the network that it is cut from."""
+        checks.whole(self, "width", self.width, low=sizes[1], what="counts the neurons to cut from")
+        self.init.check_sizes((sizes[0], self.width, *sizes[2:]), task)
+
+    def layers(
+        self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object
+    ) -> tuple[inits.Layer, ...]:
+        """The wide layers, cut to the first `sizes[1]` neurons."""
+        first, second = self.init.layers(key, (sizes[0], self.width, sizes[2]), task)
+        bias: Float[Array, " neurons"] | None = None
+        bias = None if first.bias is None else first.bias[: sizes[1]]
+        cut = inits.Layer(first.weight[:, : sizes[1]], bias)
+        return cut, second._replace(weight=second.weight[: sizes[1]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """A task, how wide parents are, how many neurons a ticket has, and how many of each."""
+
+    n: int
+    k: int
+    width: int
+    neurons: int
+    parents: int
+    children: int
+    parent_steps: int
+    steps: int
+    evaluate_every: int = 500
+    test_samples: int = 10_000
+
+    def __post_init__(self) -> None:
+        high = self.width
+        checks.whole(self, "neurons", self.neurons, low=1, high=high, what="counts those kept")
+
+    def parent(self) -> Experiment:
+        """The wide network, online."""
+        recipe = training(None, self.parent_steps, self.evaluate_every)
+        return Experiment(
+            Parity(self.n, self.k), MLP(width=self.width, init=inits.Sparse(2)), recipe
+        )
+
+    def child(self, init: Any) -> Experiment:
+        """The small network that starts as `init` says, online."""
+        recipe = training(None, self.steps, self.evaluate_every, test_samples=self.test_samples)
+        return Experiment(Parity(self.n, self.k), MLP(width=self.neurons, init=init), recipe)
+
+
+def heaviest(run: Run, count: int) -> dict[str, tuple[int, ...]]:
+    """The neurons of largest weight norm at the end of a run, by either reading of the word."""
+    first, last = run.params.layers
+    incoming = np.linalg.norm(np.asarray(first.weight, np.float64), axis=0)
+    outgoing = np.linalg.norm(np.asarray(last.weight, np.float64), axis=1)
+    norms = {"ticket, in": incoming, "ticket, in x out": incoming * outgoing}
+    order = {arm: np.argsort(-norm, kind="stable")[:count] for arm, norm in norms.items()}
+    return {arm: tuple(sorted(int(i) for i in top)) for arm, top in order.items()}
+
+
+def selections(settings: Settings, run: Run) -> dict[str, tuple[int, ...]]:
+    """Which neurons of a parent each arm keeps."""
+    generator = np.random.default_rng([run.seed, settings.width])
+    others = generator.choice(settings.width, settings.neurons, replace=False)
+    return heaviest(run, settings.neurons) | {"others": tuple(sorted(int(i) for i in others))}
+
+
+def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+    """Parents first; then tickets and controls of those that learned."""
+    parent = settings.parent()
+    done = yield {"parents": Sweep.of([({}, parent)], seeds=settings.parents, keep="params")}
+    learned = [run for run in done["parents"] if run.success]
+    points = [
+        (
+            {"arm": arm, "parent": run.seed},
+            settings.child(inits.FromRun(parent, run.seed, at="start", neurons=neurons)),
+        )
+        for run in learned
+        for arm, neurons in selections(settings, run).items()
+    ]
+    fresh = [
+        ({"arm": "fresh"}, settings.child(FirstOf(inits.Sparse(2), settings.width))),
+        ({"arm": "narrow"}, settings.child(inits.Sparse(2))),
+    ]
+    total = settings.children * settings.parents
+    sweeps = {"fresh": Sweep.of(fresh, seeds=range(CHILD_SEEDS, CHILD_SEEDS + total))}
+    if points:
+        seeds = range(CHILD_SEEDS, CHILD_SEEDS + settings.children)
+        sweeps["tickets"] = Sweep.of(points, seeds=seeds)
+    yield sweeps
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """One row per child, one per arm, and curves of a few children of each arm."""
+    parts = [runs[name] for name in ("tickets", "fresh") if name in runs]
+    children = pd.concat([child_rows(part) for part in parts], ignore_index=True)
+    # A child that has no parent is given one in turn, so that all arms resample in equal blocks.
+    block = (children["seed"] - CHILD_SEEDS) // settings.children
+    if "parent" not in children:
+        children["parent"] = pd.NA
+    children["block"] = children["parent"].astype("Int64").fillna(block.astype("Int64")).astype(int)
+    curves = pd.concat([curve_rows(part) for part in parts], ignore_index=True)
+    columns = ["arm", "block", *COLUMNS, "start_error"]
+    return {"arms": arm_table(children), "children": children[columns], "curves": curves}
+
+
+def child_rows(runs: Runs) -> pd.DataFrame:
+    """The runs with their error before the first step."""
+    start = [
+        float(run.history["test_error"].iloc[0]) if len(run.history) else np.nan for run in runs
+    ]
+    return runs.table.assign(start_error=start)
+
+
+def curve_rows(runs: Runs) -> pd.DataFrame:
+    """Test errors of the first few children of each arm, of different parents where there are."""
+    arms = dict.fromkeys(label["arm"] for label in runs.labels)
+    parts = []
+    for arm in arms:
+        chosen = runs.where(arm=arm)
+        stride = max(1, len(chosen) // CURVES_PER_ARM)
+        parts += [
+            run.history[["step", "test_error"]].assign(arm=arm, curve=i)
+            for i, run in enumerate(chosen[::stride])
+        ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def arm_table(children: pd.DataFrame) -> pd.DataFrame:
+    """Per arm: success rate with its interval, median steps, and the error at the start."""
+    rows = []
+    for arm, part in finished(children).groupby("arm", sort=False):
+        rate = wilson(int(part["success"].sum()), len(part))
+        median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
+        rows.append(
+            {
+                "arm": arm,
+                "runs": len(part),
+                "rate": rate.value,
+                "low": rate.low,
+                "high": rate.high,
+                "median_steps": median if np.isfinite(median) else np.nan,
+                "least_start_error": part["start_error"].min(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """How the parents fared, and the sizes that the figure mentions."""
+    parents = tables["parents"]
+    learned = parents["success"].fillna(False).to_numpy(bool)
+    steps = censored_median(parents["steps"].to_numpy(float), learned).value
+    return {
+        "n": settings.n,
+        "k": settings.k,
+        "width": settings.width,
+        "neurons": settings.neurons,
+        "steps": settings.steps,
+        "parent_steps": settings.parent_steps,
+        "parents": len(parents),
+        "parents_learned": int(learned.sum()),
+        "parent_median_steps": steps if np.isfinite(steps) else None,
+    }
+
+
+QUICK = Settings(
+    n=30, k=5, width=100, neurons=5, parents=12, children=3, parent_steps=40_000, steps=20_000
+)
+LAPTOP = Settings(
+    n=50, k=5, width=100, neurons=5, parents=16, children=6, parent_steps=200_000, steps=200_000
+)
+PAPER = Settings(
+    n=50, k=5, width=100, neurons=5, parents=20, children=20, parent_steps=2_000_000, steps=500_000
+)
+
+STUDY = Study(
+    name="lottery-tickets",
+    title="Five neurons of a trained network learn alone, if they start where they started",
+    summary=(
+        "A network of 100 hidden neurons learns the parity of a few out of many random signs. "
+        "Afterwards all but its five heaviest neurons are cut off, and these five go back to the "
+        "weights with which they began and are trained again, on other examples. Five neurons "
+        "drawn at random hardly ever learn the task. If the five that won learn it, then the wide "
+        "network had them from the start: width buys lottery tickets."
+    ),
+    source="Pareto paper, appendix C.2, Figure 5",
+    scales={
+        "quick": Scale(QUICK, minutes=1),
+        "laptop": Scale(LAPTOP, minutes=10),
+        "paper": Scale(PAPER, minutes=120),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(
+        tickets_claims.tickets_beat_fresh_neurons,
+        tickets_claims.tickets_beat_other_neurons,
+        tickets_claims.most_fresh_neurons_fail,
+        tickets_claims.tickets_start_poor,
+    ),
+    figures="elegans.studies.pareto.figures_search:lottery_tickets",
+    shown=("arms",),
+    formats={
+        "rate": ".0%",
+        "low": ".0%",
+        "high": ".0%",
+        "median_steps": ",.0f",
+        "steps": ",",
+        "test_error": ".1%",
+        "least_start_error": ".1%",
+        "start_error": ".1%",
+    },
+    captions={
+        "figure": (
+            "Errors on new examples while five neurons are trained. The two panels on the left are "
+            "tickets, the heaviest neurons of a trained wide network, taken back to their initial "
+            "weights; by the norm of their incoming weights, and by that times their outgoing "
+            "weight. The others are controls: random neurons of the same wide networks, fresh "
+            "ones from the same law, and networks initialised as narrow ones. Dotted: success."
+        ),
+        "arms": "Success of tickets and controls, with 95% Wilson intervals",
+        "children": (
+            "One row per small network; block is its parent, or one given in turn to a child that "
+            "has none; start_error is the error before the first step."
+        ),
+        "parents": "The wide networks.",
+        "curves": "Errors during the runs that the figure shows.",
+        "tickets": "One row per ticket, and per control from the same parent.",
+        "fresh": "One row per control without a parent.",
+    },
+)
