@@ -74,7 +74,7 @@ def elbow(tables: Tables) -> Claim:
         text="The exponent worsens for larger n: lines of the ReLU network bend upwards",
         source="thesis, section 5.3, Figure 5.2 (right)",
         measured=f"change of slope from the lower to the upper half of the n, {changes}",
-        against="no k at which the interval of the clearest change of slope is above zero",
+        against="no k at which the interval of the change of slope, at its clearest, exceeds 0",
         holds=worst is not None and bool(worst["elbow_low"] > 0),
         interval=None
         if worst is None
