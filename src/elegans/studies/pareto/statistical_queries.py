@@ -282,7 +282,8 @@ STUDY = Study(
         "high": ".0%",
         "predicted": ".0%",
         "seen": ".1%",
-        "bound": ".1%",
+        "bound": ".3g",
+        "tolerance": ".3g",
     },
     captions={
         "figure": (
