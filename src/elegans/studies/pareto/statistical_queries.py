@@ -231,7 +231,7 @@ QUICK = Settings(
     path_k=8,
     neurons=1,
     steps=20,
-    tolerances=(1e-5, 1e-4, 0.001, 0.01, 0.1, 0.3, 0.5),
+    tolerances=(1e-7, 1e-5, 1e-4, 0.001, 0.01, 0.1, 0.3, 0.5),
     paths=4,
 )
 LAPTOP = Settings(
@@ -244,7 +244,7 @@ LAPTOP = Settings(
     path_k=8,
     neurons=2,
     steps=50,
-    tolerances=(1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.9),
+    tolerances=(1e-7, 1e-5, 1e-4, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 0.5, 0.9),
     paths=20,
 )
 
@@ -282,7 +282,8 @@ STUDY = Study(
         "high": ".0%",
         "predicted": ".0%",
         "seen": ".1%",
-        "bound": ".1%",
+        "bound": ".3g",
+        "tolerance": ".3g",
     },
     captions={
         "figure": (
