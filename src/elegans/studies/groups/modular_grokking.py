@@ -2,14 +2,13 @@ r"""Modular addition from part of the table: delayed generalisation, and Fourier
 
 Chapter 7 trains on the whole table and has no such experiment; the settings here are ours. A
 quadratic network sees a fraction of all $p^2$ sums and is tested on the rest. With weight decay it
-fits its training set long before it is right elsewhere. The share of each neuron's power in one
+fits its training set before it is right elsewhere. The share of each neuron's power in one
 frequency (averaged by norm cubed) is a hidden measure of progress: it grows in between, while the
 training error stays at zero. Without weight decay the network stays with what it memorised.
 
-How long the delay is depends much on the fraction. At weight decay 2 the rest is learned at once
-from 0.7 of the table (31 x 31), and from 0.6 some runs still err on 5% to 8% after 4000 steps; the
-quick scale lies in between. Both ends were tried on the seeds that it reports, the setting itself
-was chosen on two others.
+At the quick scale's size the delay is short: fractions of 0.6, 0.65 and 0.7 and weight decays of
+1, 1.5 and 2 were tried, and none had a long one. Errors on the rest fall soon after the training
+set is fitted, to about 5%, and stay near it for thousands of steps.
 """
 
 from collections.abc import Mapping
@@ -25,14 +24,14 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import bootstrap, paired
 from elegans.studies.groups import networks
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.tasks.groups import Cyclic
 from elegans.training.recipe import Training
 
 LEARNED = 0.05  # error at which a set counts as learned
-DELAY = 3.0  # times the steps to fit the training set
+DELAY = 10.0  # times the steps to fit the training set
 PROGRESS = 0.05  # of power, gained between fitting the training set and generalising
 POOR = 0.5  # test error of the control, at least
 
@@ -88,16 +87,16 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 
 
 def times(curves: pd.DataFrame) -> pd.DataFrame:
-    """One row per run: when it learned each set for good, and its power then and at the end."""
+    """One row per run: when it first learned each set, and its power then and at the end."""
     rows = []
     for (decay, seed), line in curves.groupby(["decay", "seed"], sort=False):
         line = line.sort_values("step").reset_index(drop=True)
         row: dict[str, Any] = {"decay": decay, "seed": seed}
         row["power_start"] = line["power"].iloc[0]
         for name in ("train", "test"):
-            wrong = np.flatnonzero(line[f"{name}_error"] > LEARNED)
-            first = int(wrong[-1]) + 1 if len(wrong) else 0
-            is_learned = first < len(line)
+            right = np.flatnonzero(line[f"{name}_error"] <= LEARNED)
+            is_learned = len(right) > 0
+            first = int(right[0]) if is_learned else len(line)
             row[f"{name}_step"] = float(line["step"][first]) if is_learned else np.inf
             row[f"power_{name}"] = float(line["power"][min(first, len(line) - 1)])
         row["power_end"] = line["power"].iloc[-1]
@@ -117,6 +116,13 @@ def of(tables: Tables, decay: str) -> pd.DataFrame:
     return table[table["decay"] == decay].set_index("seed")
 
 
+@known_failure(
+    reason=(
+        "At this size the delay is short: errors on the rest fall to 5% about three times as late "
+        "as those on the training set, and then rise and fall again."
+    ),
+    scales=("quick",),
+)
 def generalisation_is_delayed(tables: Tables) -> Claim:
     """The rest of the table is learned long after the training set."""
     rows = of(tables, "decay")
@@ -198,7 +204,7 @@ STUDY = Study(
             "Errors on the training set (grey) and on the rest of the table (blue), and how much "
             "of the neurons' power is in their strongest frequency (red), a line per seed."
         ),
-        "times": f"When each run had at most {LEARNED:.0%} errors for good, and its power then.",
+        "times": f"When each run first had at most {LEARNED:.0%} errors, and its power then.",
         "curves": "Errors and power at each evaluation.",
         "runs": "One row per run.",
     },
