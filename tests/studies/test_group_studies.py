@@ -308,7 +308,7 @@ def grokking_curves(late=0.02, early=0.9, power=0.9, control=0.9):
     for seed in range(3):
         for step, train, test, share in (
             (0, 0.9, 0.9, 0.1),
-            (10, 0.0, early, 0.5),
+            (1, 0.0, early, 0.5),
             (100, 0.0, late, power),
             (200, 0.0, late, power),
         ):

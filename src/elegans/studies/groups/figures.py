@@ -57,9 +57,9 @@ def _dying(axes: Axes, tables: Tables) -> None:
         label = f"{name}{', left out by theory' if name in gone else ''}" if seed == 0 else None
         axes.plot(line["time"], line["share"], color=colour, lw=1, label=label)
     for seed, part in tables["decay"].groupby("seed"):
-        total = part.groupby("time")["predicted"].sum()
+        predicted = part.groupby("time")["predicted"].sum()
         label = "predicted" if seed == 0 else None
-        axes.plot(total.index, total, "--", color="0.2", lw=1.2, label=label)
+        axes.plot(predicted.index, predicted, "--", color="0.2", lw=1.2, label=label)
     axes.set(xscale="log", yscale="log", xlabel="sum of learning rates so far", ylabel="norm share")
     axes.set_title(f"Training on {tables.facts['trained']}, penalty {tables.facts['weight']:g}")
     axes.legend(title="representation")

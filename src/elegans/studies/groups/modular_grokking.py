@@ -2,9 +2,13 @@ r"""Modular addition from part of the table: delayed generalisation, and Fourier
 
 Chapter 7 trains on the whole table and has no such experiment; the settings here are ours. A
 quadratic network sees a fraction of all $p^2$ sums and is tested on the rest. With weight decay it
-fits its training set long before it is right elsewhere. The share of each neuron's power in one
+fits its training set before it is right elsewhere. The share of each neuron's power in one
 frequency (averaged by norm cubed) is a hidden measure of progress: it grows in between, while the
 training error stays at zero. Without weight decay the network stays with what it memorised.
+
+At the quick scale's size the delay is short: fractions of 0.6, 0.65 and 0.7 and weight decays of
+1, 1.5 and 2 were tried, and none had a long one. Errors on the rest fall soon after the training
+set is fitted, to about 5%, and stay near it for thousands of steps.
 """
 
 from collections.abc import Mapping
@@ -20,14 +24,14 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import bootstrap, paired
 from elegans.studies.groups import networks
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.tasks.groups import Cyclic
 from elegans.training.recipe import Training
 
 LEARNED = 0.05  # error at which a set counts as learned
-DELAY = 3.0  # times the steps to fit the training set
+DELAY = 10.0  # times the steps to fit the training set
 PROGRESS = 0.05  # of power, gained between fitting the training set and generalising
 POOR = 0.5  # test error of the control, at least
 
@@ -41,7 +45,7 @@ class Settings:
     width: int
     steps: int
     seeds: int
-    weight_decay: float = 2.0
+    weight_decay: float = 1.5
     learning_rate: float = 0.01
     evaluations: int = 100
 
@@ -61,7 +65,7 @@ class Settings:
         return Experiment(task, TwoEmbedding(width=self.width), training)
 
 
-QUICK = Settings(p=31, fraction=0.7, width=128, steps=3000, seeds=3)
+QUICK = Settings(p=31, fraction=0.65, width=128, steps=4000, seeds=3)
 LAPTOP = Settings(p=53, fraction=0.5, width=256, steps=10_000, seeds=5)
 
 
@@ -83,16 +87,16 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 
 
 def times(curves: pd.DataFrame) -> pd.DataFrame:
-    """One row per run: when it learned each set for good, and its power then and at the end."""
+    """One row per run: when it first learned each set, and its power then and at the end."""
     rows = []
     for (decay, seed), line in curves.groupby(["decay", "seed"], sort=False):
         line = line.sort_values("step").reset_index(drop=True)
         row: dict[str, Any] = {"decay": decay, "seed": seed}
         row["power_start"] = line["power"].iloc[0]
         for name in ("train", "test"):
-            wrong = np.flatnonzero(line[f"{name}_error"] > LEARNED)
-            first = int(wrong[-1]) + 1 if len(wrong) else 0
-            is_learned = first < len(line)
+            right = np.flatnonzero(line[f"{name}_error"] <= LEARNED)
+            is_learned = len(right) > 0
+            first = int(right[0]) if is_learned else len(line)
             row[f"{name}_step"] = float(line["step"][first]) if is_learned else np.inf
             row[f"power_{name}"] = float(line["power"][min(first, len(line) - 1)])
         row["power_end"] = line["power"].iloc[-1]
@@ -112,22 +116,28 @@ def of(tables: Tables, decay: str) -> pd.DataFrame:
     return table[table["decay"] == decay].set_index("seed")
 
 
+@known_failure(
+    reason=(
+        "At this size the delay is short: errors on the rest fall to 5% about three times as late "
+        "as those on the training set, and then rise and fall again."
+    ),
+    scales=("quick",),
+)
 def generalisation_is_delayed(tables: Tables) -> Claim:
     """The rest of the table is learned long after the training set."""
     rows = of(tables, "decay")
-    ratio = rows["test_step"] / rows["train_step"].clip(lower=1)
-    # A run that never generalises shows no delayed generalisation, so it counts against it.
-    delays = ratio.where(np.isfinite(rows["test_step"]), 0.0)
+    # Infinite if the rest is not learned, be the training set learned or not.
+    delays = (rows["test_step"] / rows["train_step"].clip(lower=1)).fillna(np.inf)
     interval = bootstrap(delays.to_numpy(float), np.median)
     return Claim(
         text="The rest of the table is learned long after the training set is",
         source="this study; Power et al. (2022), Grokking",
         measured=(
             f"median of steps to a test error of {LEARNED:.0%} over those to as low a training "
-            f"error {interval:.1f}; zero where it is not learned"
+            f"error {interval:.1f}; infinite where it is not learned"
         ),
-        against=f"an interval that goes below {DELAY:g}",
-        holds=interval.low >= DELAY,
+        against=f"an interval that goes below {DELAY:g}, or an infinite median",
+        holds=interval.low >= DELAY and np.isfinite(interval.value),
         interval=interval,
     )
 
@@ -195,7 +205,7 @@ STUDY = Study(
             "Errors on the training set (grey) and on the rest of the table (blue), and how much "
             "of the neurons' power is in their strongest frequency (red), a line per seed."
         ),
-        "times": f"When each run had at most {LEARNED:.0%} errors for good, and its power then.",
+        "times": f"When each run first had at most {LEARNED:.0%} errors, and its power then.",
         "curves": "Errors and power at each evaluation.",
         "runs": "One row per run.",
     },
