@@ -180,12 +180,12 @@ def decay_is_needed(tables: Tables) -> Claim:
 
 STUDY = Study(
     name="modular-grokking",
-    title="Learning to add from part of the table: first by heart, much later in general",
+    title="Learning to add from part of the table: first by heart, then in general",
     summary=(
         "A network sees a part of the addition table modulo p and is tested on the rest. It soon "
         "knows its own part by heart, and is still wrong elsewhere. With weight decay it becomes "
-        "right on the rest as well, much later, although its training error has nothing left to "
-        "gain. What happens in between can be seen inside: neurons slowly become waves of one "
+        "right on the rest as well, later than on its own part (at this size about three times as "
+        "late, which is a short delay). What happens in between can be seen inside: neurons slowly become waves of one "
         "frequency. Without weight decay it does not happen."
     ),
     source="An addition: chapter 7 trains on the whole table",
