@@ -185,8 +185,8 @@ STUDY = Study(
         "A network sees a part of the addition table modulo p and is tested on the rest. It soon "
         "knows its own part by heart, and is still wrong elsewhere. With weight decay it becomes "
         "right on the rest as well, later than on its own part (at this size about three times as "
-        "late, which is a short delay). What happens in between can be seen inside: neurons slowly become waves of one "
-        "frequency. Without weight decay it does not happen."
+        "late, which is a short delay). What happens in between can be seen inside: neurons slowly "
+        "become waves of one frequency. Without weight decay it does not happen."
     ),
     source="An addition: chapter 7 trains on the whole table",
     scales={
