@@ -27,12 +27,12 @@ from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Runs
 from elegans.statistics import censored_median, wilson
-from elegans.studies.pareto import frontier_claims
+from elegans.studies.pareto import frontier_claims, recipe
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
-from elegans.training.recipe import Stop, Training
+from elegans.training.recipe import Training
 
 INITS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
 CURVES_PER_CELL = 5
@@ -53,16 +53,7 @@ class Settings:
 
     def training(self, samples: int | None) -> Training:
         """The recipe of appendix C.1 with so many samples."""
-        return Training(
-            loss="hinge",
-            learning_rate=0.1,
-            weight_decay=0.01,
-            batch=32,
-            samples=samples,
-            steps=self.steps,
-            evaluate_every=self.evaluate_every,
-            stop=Stop(test_error=0.1),
-        )
+        return recipe.training(samples, self.steps, self.evaluate_every)
 
 
 QUICK = Settings(
@@ -73,9 +64,9 @@ QUICK = Settings(
     steps=20_000,
 )
 LAPTOP = Settings(
-    tasks=((50, 3),),
-    widths=(10, 30, 100, 300, 1000, 3000),
-    samples=(100, 200, 300, 600, 1000, 2000, 3000, 6000, 10_000),
+    tasks=((50, 3), (100, 3), (50, 4)),
+    widths=(10, 30, 100, 300, 1000),
+    samples=(100, *PAPER_SAMPLES[2:13], None),
     seeds=20,
     steps=100_000,
 )
