@@ -4,8 +4,8 @@ import ast
 import importlib
 import inspect
 import json
-import re
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
