@@ -11,96 +11,68 @@ seeds, and are resampled together for all $T$.
 """
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import pandas as pd
 
+from elegans.experiments.experiment import Experiment
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval
 from elegans.studies import thresholds
-from elegans.studies.attention.protocol import HALF, SPARSITY, Network, until_success
-from elegans.studies.attention.references import UniqueFrom, bits_needed, elimination_threshold
+from elegans.studies.attention.protocol import (
+    CAPTIONS,
+    FORMATS,
+    HALF,
+    SPARSITY,
+    TARGET,
+    Network,
+    ThresholdSettings,
+    threshold_facts,
+    until_success,
+)
+from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 
-TARGET = 0.8
 SOURCE = "thesis, section 4.6 and Figure 4.2"
 LARGEST_EXPONENT = 0.35
 SLOPES = (4.0, 20.0)  # samples per e-fold of T; elimination has 9.2
 RATIOS = (0.6, 2.0)  # to the threshold of elimination
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Which T and m are tried how often."""
-
-    lengths: tuple[int, ...]
-    grid: tuple[int, ...]
-    trials: int
-    restarts: int
-    steps: int
-    test_rows: int
-    per_round: int
-    network: Network = field(default_factory=Network)
-
-
-def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+def runs(
+    settings: ThresholdSettings,
+) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
     """Exhaustive search in simulation, then the search for thresholds."""
     yield {
         "unique": Sweep.of([({"T": T}, UniqueFrom(T, SPARSITY, HALF)) for T in settings.lengths])
     }
     rows = 1 << (max(settings.grid) - 1).bit_length()
 
-    def points(group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
-        return [
-            (
-                {"restart": restart},
-                until_success(
-                    group["T"],
-                    samples,
-                    settings.network,
-                    restart=restart,
-                    steps=settings.steps,
-                    rows=rows,
-                    test_rows=settings.test_rows,
-                ),
-            )
-            for restart in range(settings.restarts)
-        ]
+    def experiment(group: thresholds.Group, samples: int, restart: int) -> Experiment:
+        return until_success(
+            group["T"],
+            samples,
+            settings.network,
+            restart=restart,
+            steps=settings.steps,
+            rows=rows,
+            test_rows=settings.test_rows,
+        )
 
-    yield from thresholds.search(
-        [{"T": T} for T in settings.lengths],
-        settings.grid,
-        points,
-        seeds=settings.trials,
-        target=TARGET,
-        per_round=settings.per_round,
-    )
+    yield from settings.search([{"T": T} for T in settings.lengths], experiment)
 
 
-def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+def tables(settings: ThresholdSettings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Trials, success rates, and thresholds beside those of other learners."""
-    every = pd.concat([each.table for name, each in runs.items() if name != "unique"])
-    trials = thresholds.trials(every, ["T"])
-    table = thresholds.threshold_table(trials, ["T"], settings.grid, TARGET)
+    result = settings.tables(runs, ["T"], apart="unique")
+    table = result["thresholds"]
     unique = runs["unique"].table.groupby("T")["m"].quantile(TARGET)
-    table = table.sort_values("T").assign(
-        elimination=[elimination_threshold(T, SPARSITY, HALF, TARGET) for T in sorted(table["T"])],
-        search=[float(unique[T]) for T in sorted(table["T"])],
-        bits=[bits_needed(T, SPARSITY) for T in sorted(table["T"])],
-    )
-    return {
-        "thresholds": table.reset_index(drop=True),
-        "rates": thresholds.rate_table(trials, ["T"]),
-        "trials": trials,
+    others = {
+        "elimination": [elimination_threshold(T, SPARSITY, HALF, TARGET) for T in table["T"]],
+        "search": [float(unique[T]) for T in table["T"]],
     }
-
-
-def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
-    """What the figure mentions."""
-    return {"trials": settings.trials, "restarts": settings.restarts, "steps": settings.steps}
+    return result | {"thresholds": table.assign(**others)}
 
 
 def grows_like_a_logarithm(tables: Tables) -> Claim:
@@ -207,7 +179,7 @@ STUDY = Study(
     source="Thesis, Figure 4.2",
     scales={
         "quick": Scale(
-            Settings(
+            ThresholdSettings(
                 lengths=(40, 120, 360),
                 grid=tuple(range(20, 114, 6)),
                 trials=10,
@@ -219,7 +191,7 @@ STUDY = Study(
             minutes=2,
         ),
         "laptop": Scale(
-            Settings(
+            ThresholdSettings(
                 lengths=(50, 100, 150, 200, 300, 400),
                 grid=tuple(range(20, 145, 5)),
                 trials=20,
@@ -231,7 +203,7 @@ STUDY = Study(
             minutes=60,
         ),
         "paper": Scale(
-            Settings(
+            ThresholdSettings(
                 lengths=(*range(100, 850, 50), 900, 1000, 1100),
                 grid=tuple(range(50, 210, 10)),
                 trials=40,
@@ -246,18 +218,13 @@ STUDY = Study(
     },
     runs=runs,
     tables=tables,
-    facts=facts,
+    facts=threshold_facts,
     claims=(grows_like_a_logarithm, slope_is_that_of_information, is_about_elimination),
     figures="elegans.studies.attention.figures_and:thresholds",
     shown=("thresholds",),
-    formats={
-        "thresholds": ".1f",
-        "T": ",",
-        "trials": ",",
-        "sizes": ",",
-        "rate": ".0%",
-    },
-    captions={
+    formats=FORMATS,
+    captions=CAPTIONS
+    | {
         "figure": (
             "Left: the number of examples from which 80% of training sets lead to success, against "
             "T; dots are a logistic fit with a 95% interval (bootstrap over training sets), and "
@@ -270,7 +237,5 @@ STUDY = Study(
             "m_star is the least m of the grid with 80% success, fit the same from a logistic "
             "curve, with its interval (low, high)."
         ),
-        "rates": "Success rates of all m that were tried.",
-        "trials": "One row per training set: whether one of its restarts succeeded.",
     },
 )

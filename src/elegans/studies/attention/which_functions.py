@@ -15,7 +15,7 @@ half the learning rate and no dropout, so it does not tell which of these XOR ne
 
 import math
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,17 @@ from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap_clustered, wilson
 from elegans.statistics.resampling import percentile
 from elegans.studies import thresholds
-from elegans.studies.attention.protocol import GOAL, HALF, SPARSITY, Network
+from elegans.studies.attention.protocol import (
+    CAPTIONS,
+    FORMATS,
+    GOAL,
+    HALF,
+    SPARSITY,
+    TARGET,
+    Network,
+    ThresholdSettings,
+    threshold_facts,
+)
 from elegans.studies.attention.references import bits_needed
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -35,7 +45,6 @@ from elegans.tasks import Conjunction, Junta, Parity, SparseMajority
 from elegans.training.recipe import Group, Stop, Training
 
 SOURCE = "our own study, after thesis, sections 4.5 and 4.6"
-TARGET = 0.8
 XOR = "XOR"
 EASY = ("AND", "majority", "random")
 # A random balanced table that depends on all three bits, in the order of `tasks.Junta`.
@@ -44,21 +53,13 @@ MUCH_MORE = 2.0  # times as many examples
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(ThresholdSettings):
     """Which T and m are tried how often, and the control."""
 
-    lengths: tuple[int, ...]
-    grid: tuple[int, ...]
-    trials: int
-    restarts: int
-    steps: int
-    test_rows: int
     control_steps: int
     control_seeds: int
-    per_round: int = 3
     batch: int = 64
     control_batch: int = 512
-    network: Network = field(default_factory=Network)
 
     def training(self, samples: int | None, steps: int, batch: int, rate: float) -> Training:
         """The recipe; with no number of samples, online."""
@@ -93,48 +94,29 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
         Network(other_dropout=0.0).model(),
         settings.training(None, settings.control_steps, settings.control_batch, 5e-4),
     )
-    yield {"control": Sweep.of([({"function": XOR}, control)], seeds=settings.control_seeds)}
+    seeds = range(settings.first_seed, settings.first_seed + settings.control_seeds)
+    yield {"control": Sweep.of([({"function": XOR}, control)], seeds=seeds)}
 
-    def points(group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
-        task = task_of(group["function"], group["T"])
-        training = settings.training(samples, settings.steps, settings.batch, 1e-3)
-        return [
-            ({"restart": restart}, Experiment(task, settings.network.model(restart), training))
-            for restart in range(settings.restarts)
-        ]
+    def experiment(group: thresholds.Group, samples: int, restart: int) -> Experiment:
+        return Experiment(
+            task_of(group["function"], group["T"]),
+            settings.network.model(restart),
+            settings.training(samples, settings.steps, settings.batch, 1e-3),
+        )
 
     groups = [{"function": name, "T": T} for name in (*EASY, XOR) for T in settings.lengths]
-    yield from thresholds.search(
-        groups,
-        settings.grid,
-        points,
-        seeds=settings.trials,
-        target=TARGET,
-        per_round=settings.per_round,
-    )
+    yield from settings.search(groups, experiment)
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Trials, success rates, thresholds, and the control."""
-    every = pd.concat([each.table for name, each in runs.items() if name != "control"])
-    group = ["function", "T"]
-    trials = thresholds.trials(every, group)
-    table = thresholds.threshold_table(trials, group, settings.grid, TARGET)
-    return {
-        "thresholds": table.assign(bits=[bits_needed(T, SPARSITY) for T in table["T"]]),
-        "rates": thresholds.rate_table(trials, group),
-        "trials": trials,
-        "control": runs["control"].table,
-    }
+    result = settings.tables(runs, ["function", "T"], apart="control")
+    return result | {"control": runs["control"].table}
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     """What the figure mentions."""
-    return {
-        "trials": settings.trials,
-        "restarts": settings.restarts,
-        "steps": settings.steps,
-        "largest": max(settings.grid),
+    return threshold_facts(settings, tables) | {
         "control_T": min(settings.lengths),
         "control_steps": settings.control_steps,
     }
@@ -289,8 +271,9 @@ STUDY = Study(
     claims=(xor_leaves_the_law, others_follow_information, control_learns_xor),
     figures="elegans.studies.attention.figures_and:functions",
     shown=("thresholds", "control"),
-    formats={"thresholds": ".1f", "T": ",", "trials": ",", "sizes": ",", "rate": ".0%"},
-    captions={
+    formats=FORMATS,
+    captions=CAPTIONS
+    | {
         "figure": (
             "The least number of examples from which 80% of trials succeed, by function. Arrows "
             "mark cells in which no size of the grid was enough: the threshold is above it, if "
@@ -301,7 +284,5 @@ STUDY = Study(
             "from a logistic curve with its interval; bits is log2 C(T, 3)."
         ),
         "control": "XOR with fresh examples at every step.",
-        "rates": "Success rates of all m that were tried.",
-        "trials": "One row per training set: whether one of its restarts succeeded.",
     },
 )
