@@ -10,6 +10,7 @@ from elegans.report.result import Tables
 from elegans.runs import Run
 from elegans.studies.attention import (
     and_curves,
+    attention_claims,
     attention_selects,
     capacity_claims,
     selection_constructions,
@@ -109,7 +110,7 @@ def test_claims_of_and_curves(claim, change):
     assert not claim(curve_tables(change)).holds
 
 
-def attention_tables(**changes):
+def attention_tables(elsewhere=0.2, **changes):
     final = pd.DataFrame(
         {
             "seed": range(5),
@@ -129,17 +130,22 @@ def attention_tables(**changes):
     for name, value in changes.items():
         final = table_with(final, 2, **{name: value})
     curves = pd.DataFrame({"seed": range(5), "step": 0, "irrelevant": 0.92})
-    return Tables({"final": final, "curves": curves}, {})
+    variants = pd.concat(
+        final[["seed"]].assign(variant=name, irrelevant=elsewhere)
+        for name in (attention_selects.UNDROPPED, attention_selects.LONGER)
+    )
+    return Tables({"final": final, "curves": curves, "variants": variants}, {})
 
 
 @pytest.mark.parametrize(
     "claim, change",
     [
-        (attention_selects.network_has_learned, {"test_error": 0.02}),
-        (attention_selects.irrelevant_positions_get_nothing, {"irrelevant": 0.9}),
-        (attention_selects.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
-        (attention_selects.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
-        (attention_selects.false_bits_are_looked_at, {"weight_if_true": 9.0}),
+        (attention_claims.network_has_learned, {"test_error": 0.02}),
+        (attention_claims.irrelevant_positions_get_nothing, {"irrelevant": 0.9}),
+        (attention_claims.variants_do_not_differ, {"elsewhere": 0.05}),
+        (attention_claims.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
+        (attention_claims.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
+        (attention_claims.false_bits_are_looked_at, {"weight_if_true": 9.0}),
     ],
 )
 def test_claims_of_attention_selects(claim, change):
@@ -159,7 +165,7 @@ def test_shares_of_attention_are_those_of_the_inputs_they_are_about():
             "is_cls": [False, False, True] * 2,
         }
     )
-    row = attention_selects.summary(3, weights)
+    row = attention_selects.summary(weights)
     assert row["relevant"] == pytest.approx(0.45)
     assert row["cls"] == pytest.approx(0.125)
     assert row["irrelevant"] == pytest.approx(0.425)
