@@ -13,10 +13,10 @@ from elegans.studies.attention import (
     attention_claims,
     attention_selects,
     capacity_claims,
+    function_claims,
     selection_constructions,
     sparse_and,
     transformer_parity,
-    which_functions,
 )
 from elegans.studies.attention.protocol import HALF
 from elegans.studies.attention.references import bits_needed, elimination_threshold
@@ -223,9 +223,18 @@ def function_tables(truth, control=True):
     trials = pd.concat(
         trials_of(thresholds, sizes, function=name) for name, thresholds in truth.items()
     )
-    table = which_functions.thresholds.threshold_table(trials, ["function", "T"], sizes)
-    runs = pd.DataFrame({"success": [True, control], "steps": [500, 900]})
-    return Tables({"trials": trials, "thresholds": table, "control": runs}, {"control_T": 10})
+    table = function_claims.thresholds.threshold_table(trials, ["function", "T"], sizes)
+    seeds = 10
+    runs = pd.DataFrame(
+        {
+            "examples": ["fresh"] * seeds + ["fixed"] * seeds,
+            "seed": [*range(seeds)] * 2,
+            "success": [control] + [True] * (2 * seeds - 1),
+            "steps": [900] * seeds + ([400] * 3 + [900] * 7 if control else [400] * seeds),
+        }
+    )
+    facts = {"control_T": 10, "control_steps": 10_000, "control_samples": 100, "steps": 500}
+    return Tables({"trials": trials, "thresholds": table, "control": runs}, facts)
 
 
 EASY = {"AND": {10: 30, 40: 45}, "majority": {10: 30, 40: 50}, "random": {10: 40, 40: 80}}
@@ -235,9 +244,9 @@ GOOD_FUNCTIONS = {**EASY, "XOR": {10: 300, 40: 5000}}
 @pytest.mark.parametrize(
     "claim, bad",
     [
-        (which_functions.xor_leaves_the_law, {**EASY, "XOR": {10: 60, 40: 90}}),
+        (function_claims.xor_leaves_the_law, {**EASY, "XOR": {10: 60, 40: 90}}),
         (
-            which_functions.others_follow_information,
+            function_claims.others_follow_information,
             {**GOOD_FUNCTIONS, "majority": {10: 30, 40: 300}},
         ),
     ],
@@ -245,8 +254,9 @@ GOOD_FUNCTIONS = {**EASY, "XOR": {10: 300, 40: 5000}}
 def test_claims_of_which_functions(claim, bad):
     assert claim(function_tables(GOOD_FUNCTIONS)).holds
     assert not claim(function_tables(bad)).holds
-    assert which_functions.control_learns_xor(function_tables(GOOD_FUNCTIONS)).holds
-    assert not which_functions.control_learns_xor(function_tables(bad, control=False)).holds
+    for control in (function_claims.control_learns_xor, function_claims.steps_are_what_xor_lacks):
+        assert control(function_tables(GOOD_FUNCTIONS)).holds
+        assert not control(function_tables(bad, control=False)).holds
 
 
 def test_censored_thresholds_are_infinite():
