@@ -14,6 +14,7 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
   `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`; `neurons(params)`, a
   matrix with a row per neuron, or one per layer, and `keep(params, neurons)`, for norms and
   pruning; `apply_population(params)`, all predictions at once, in the order of `population()`;
+  `rows_at_once(features)`, how many examples training differentiates together, or None;
 * an init may offer `check(model, task)`.
 """
 

@@ -9,12 +9,12 @@ import pytest
 
 from elegans.report.result import Tables
 from elegans.studies.attention import figures_and, sparse_and
-from elegans.studies.attention.protocol import HALF, Network, conjunction
+from elegans.studies.attention.protocol import HALF, Network, ThresholdSettings, conjunction
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.study import Scale
 from elegans.training.program import split
 
-TINY = sparse_and.Settings(
+TINY = ThresholdSettings(
     lengths=(6, 10),
     grid=(9, 12, 16),
     trials=2,

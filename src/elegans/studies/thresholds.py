@@ -37,7 +37,7 @@ def search(
     grid: Sequence[int],
     points: Points,
     *,
-    seeds: int,
+    seeds: int | Iterable[int],
     target: float = 0.8,
     per_round: int = 1,
     name: str = "round",
@@ -49,7 +49,7 @@ def search(
         grid: Sizes to choose from, increasing.
         points: The labels and experiments of a group at a size, one for each restart. The group's
             labels and the size (under "samples") are added to the labels.
-        seeds: How many trials there are.
+        seeds: How many trials there are, or their seeds.
         target: The success rate in question.
         per_round: Sizes that are tried in one round.
         name: Of the sweeps, with the number of the round after it.

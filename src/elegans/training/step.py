@@ -2,7 +2,8 @@
 
 A full batch is padded to the next power of two and worked through in blocks of a fixed size, of
 which only those that hold rows are computed: the number of rows is traced, and there is one
-compilation per power of two. A model that offers `apply_population` predicts a whole population at
+compilation per power of two. A model may ask for smaller blocks (`rows_at_once`), whose activations
+stay in the cache. A model that offers `apply_population` predicts a whole population at
 once, without looking up a single input.
 """
 
@@ -62,6 +63,13 @@ def padded_rows(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
+def rows_at_once(model: Any, x: Array, most: int) -> int:
+    """How many rows are differentiated at once: `most`, or fewer if the model asks for that."""
+    offered = getattr(model, "rows_at_once", None)
+    asked = None if offered is None else offered(x.shape[-1])
+    return most if asked is None else min(most, 1 << (asked.bit_length() - 1))
+
+
 def total_loss(
     model: Any, training: Training, params: PyTree, batch: PyTree, counts: Bool[Array, " size"]
 ) -> Float[Array, ""]:
@@ -77,7 +85,7 @@ def full_gradient(
 ) -> PyTree:
     """The gradient of the mean loss over the first `training.samples` rows of a padded batch."""
     x, y = batch[:2]
-    block = min(len(y), BLOCK_ROWS)
+    block = min(len(y), rows_at_once(model, x, BLOCK_ROWS))
     assert training.samples is not None
     count = jnp.asarray(training.samples)
 
@@ -125,11 +133,12 @@ def mean_gradient(
         y, *inputs = batch
         return jnp.sum(jax.vmap(loss)(jax.vmap(partial(model.apply, params))(*inputs), y))
 
-    if size <= BATCH_ROWS:
+    most = rows_at_once(model, x, BATCH_ROWS)
+    if size <= most:
         return jax.grad(lambda params: total(params, batch) / size)(params)
-    blocks, rest = divmod(size, BATCH_ROWS)
+    blocks, rest = divmod(size, most)
     stacked = jax.tree.map(
-        lambda leaf: leaf[: size - rest].reshape(blocks, BATCH_ROWS, *leaf.shape[1:]), batch
+        lambda leaf: leaf[: size - rest].reshape(blocks, most, *leaf.shape[1:]), batch
     )
     tail = jax.tree.map(lambda leaf: leaf[size - rest :], batch)
     grads, _ = jax.lax.scan(
