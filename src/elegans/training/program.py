@@ -148,7 +148,8 @@ def _advanced(
     if training.batch is None:
         full = partial(updated, model, training, keys, batch=full_batch, is_full=True)
         return jax.lax.fori_loop(0, count, lambda _, s: full(state=s), state)
-    update = partial(updated, model, training, keys, is_full=False)
+    rows = partial(data.training_rows, task, keys, table)
+    update = partial(updated, model, training, keys, is_full=False, rows=rows)
     bulk = data.steps_in_bulk(task, training.batch, table=table)
     bulk = bulk if structure.bulk is None else min(bulk, structure.bulk)
 
@@ -263,6 +264,4 @@ def whole_training_set(
     """All rows of one run's training set, padded to a power of two, for full-batch training."""
     task, _, _ = join(structure, numbers)
     indices = jnp.arange(structure.full_rows, dtype=jnp.uint32)
-    return (
-        data.taken(table, indices) if data.has_rows(table) else data.rows(task, keys.data, indices)
-    )
+    return data.training_rows(task, keys, table, indices)

@@ -120,7 +120,9 @@ def batch_indices(training: Training, keys: Keys, step: Int[Array, ""]) -> UInt3
     places = jnp.arange(training.batch, dtype=jnp.uint32)
     places += step.astype(jnp.uint32) * jnp.uint32(training.batch)
     if training.samples is None:
-        return places
+        # online, the rows of a large first step are not seen again
+        first = training.first_batch
+        return places if first is None else places + jnp.asarray(first).astype(jnp.uint32)
     # a folded key is itself a word of random bits: the cheapest number that depends on its place
     words = jax.vmap(lambda place: jr.key_data(jr.fold_in(keys.order, place)))(places)
     return scaled(words[:, 0], training.samples)
@@ -154,14 +156,18 @@ def has_rows(table: PyTree) -> bool:
     return bool(jax.tree.leaves(table))
 
 
+def training_rows(task: Any, keys: Keys, table: PyTree, indices: UInt32[Array, " size"]) -> PyTree:
+    """The rows with the given numbers of a run's training set."""
+    return taken(table, indices) if has_rows(table) else rows(task, keys.data, indices)
+
+
 def batches(
     task: Any, training: Training, keys: Keys, steps: Int[Array, " block"], table: PyTree = ()
 ) -> PyTree:
     """The batches of several steps at once: random numbers are cheap only in bulk."""
 
     def batch(step: Int[Array, ""]) -> PyTree:
-        indices = batch_indices(training, keys, step)
-        return taken(table, indices) if has_rows(table) else rows(task, keys.data, indices)
+        return training_rows(task, keys, table, batch_indices(training, keys, step))
 
     return jax.vmap(batch)(steps)
 
