@@ -93,7 +93,9 @@ def test_fitted_is_the_first_look_without_an_error_on_the_training_rows(result):
 
 def test_the_quick_scale_compiles_few_structures(result):
     assert result.structures == 2 + 1  # two widths, and runs past success
-    assert len(structures_of(frontier.runs(frontier.QUICK))) == 2 * 5 + 2  # online and past success apart
+    assert (
+        len(structures_of(frontier.runs(frontier.QUICK))) == 2 * 5 + 2
+    )  # online and past success apart
 
 
 def runs_with(rates, fitted=400, perfect=True):

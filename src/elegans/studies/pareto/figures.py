@@ -18,8 +18,9 @@ from elegans.report.result import Tables
 from elegans.studies.pareto.frontier_tables import GRID, boxes
 
 ONLINE = "online"
+DODGE = 1.008  # between lines, on the logarithmic axis, so that their bars do not hide each other
 GROUP = ["n", "k", "init"]
-WIDE, NARROW = (0.1, 0.45, 0.85, 1.0), (0.85, 0.3, 0.1, 1.0)
+WIDE, NARROW = "#d6006c", "#f08000"  # neither is a colour of the heat maps
 Panel = Callable[[Axes, pd.DataFrame, Tables], None]
 
 
@@ -28,16 +29,14 @@ def frontier(tables: Tables) -> Figure:
     facts = tables.facts
     heading = (
         "Which networks learn a sparse parity, and from how many examples? "
-        f"({facts['seeds']} runs per cell, at most {facts['steps']:,} steps)"
+        f"({facts['seeds']} runs per cell, at most {facts['steps']:,} steps; ✓: all succeed)"
     )
     return panels(tables, heading, (_success, _examples))
 
 
 def width(tables: Tables) -> Figure:
     """Figure 2 of the Pareto paper: success rates and times against samples, by width."""
-    heading = "What width buys: success from fewer examples, more often (left), and sooner"
-    if len(tables["cells"][["n", "k"]].drop_duplicates()) > 1:
-        heading = "What width buys: success from fewer examples, more often, and sooner"
+    heading = "What width buys: success from fewer examples, more often, and sooner"
     return panels(tables, heading, (_chance, _time))
 
 
@@ -105,25 +104,29 @@ def _examples(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
     look.few_thousands(axes)
     axes.set_title(f"Runs at m = {curves['samples'].iloc[0]:,}, {name}")
-    axes.legend(loc="lower right", framealpha=0.85, frameon=True, edgecolor="none")
+    place = {"loc": "center right", "bbox_to_anchor": (1.0, 0.42)}
+    axes.legend(**place, framealpha=0.85, frameon=True, edgecolor="none")
 
 
 def _chance(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     """Success rates against samples, one line per width."""
     shade = look.colours(part["width"])
-    for width, line in part.dropna(subset=["samples", "rate"]).groupby("width"):
+    lines = part.dropna(subset=["samples", "rate"]).groupby("width")
+    for i, (width, line) in enumerate(lines):
         line = line.sort_values("samples")
-        m, rate = line["samples"].astype(float), line["rate"]
+        m, rate = line["samples"].astype(float) * DODGE**i, line["rate"]
         error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
         style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
-    limit = part["theory"].iloc[0]
-    axes.axvline(limit, color="crimson", lw=1.2, ls="--")
-    words = f"no learner below\nlog2 C(n,k) = {limit:.1f}"
-    axes.text(limit * 1.1, 0.3, words, color="crimson", fontsize=7.5)
+    words = f"no learner at all learns from\nfewer than log2 C(n,k) = {part['theory'].iloc[0]:.1f}"
+    axes.text(0.99, 0.04, words, color="crimson", fontsize=8, ha="right", transform=axes.transAxes)
     axes.set(xscale="log", ylim=(-0.03, 1.05), xlabel="training examples m", ylabel="success rate")
     axes.set_title(f"{_name(part)}: success rate")
-    axes.legend(loc="upper left", bbox_to_anchor=(0.08, 0.98))
+    axes.xaxis.set_major_formatter(look.THOUSANDS)
+    axes.minorticks_off()
+    axes.set_xticks(sorted(part.loc[part["part"] == GRID, "samples"].dropna().astype(float)))
+    axes.tick_params(axis="x", rotation=45)
+    axes.legend(loc="upper left")
 
 
 def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
@@ -147,7 +150,7 @@ def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
-    axes.set(ylabel="median steps to success", title=f"{_name(part)}: time")
+    axes.set(ylabel="median steps to success", title=f"{_name(part)}: steps needed")
     look.plain_ticks(axes)
     if len(sure):
         axes.legend()

@@ -217,8 +217,8 @@ STUDY = Study(
             "colour, on the training set in grey; the dotted line is success, at which runs end."
         ),
         "width": (
-            "Success rates with their 95% Wilson intervals, by width; left of the red line no "
-            "learner at all can know the relevant inputs. And the median number of steps until "
+            "Success rates with their 95% Wilson intervals, by width; from fewer examples than the "
+            "red number no learner at all can know the relevant inputs. And the median steps until "
             "success, in cells in which more than half of the runs succeed (the others count as "
             "longest); crosses: until no error is made on 10,000 new examples, by runs that "
             "were trained on after success."
