@@ -33,7 +33,7 @@ def test_every_division_costs_the_same_and_shares_its_training_sets():
     picture = figures_allocation.allocation(Tables(result.tables, result.facts))
     assert len(picture.axes) == 2
     points = allocation.runs(TINY)["runs"].points
-    assert len({point.experiment.hash for point in points}) == len(points)
+    assert len({point.experiment for point in points}) == len(points)
 
 
 def test_widths_that_do_not_divide_the_neurons_are_refused():

@@ -122,10 +122,9 @@ def _chance(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     axes.text(0.99, 0.04, words, color="crimson", fontsize=8, ha="right", transform=axes.transAxes)
     axes.set(xscale="log", ylim=(-0.03, 1.05), xlabel="training examples m", ylabel="success rate")
     axes.set_title(f"{_name(part)}: success rate")
-    axes.xaxis.set_major_formatter(look.THOUSANDS)
     axes.minorticks_off()
-    axes.set_xticks(sorted(part.loc[part["part"] == GRID, "samples"].dropna().astype(float)))
-    axes.tick_params(axis="x", rotation=45)
+    ticks = sorted(part.loc[part["part"] == GRID, "samples"].dropna().astype(float).unique())
+    axes.set_xticks(ticks, [f"{m:,.0f}" for m in ticks], rotation=45, ha="right")
     axes.legend(loc="upper left")
 
 
