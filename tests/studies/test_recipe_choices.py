@@ -17,6 +17,8 @@ from elegans.studies.pareto import (
     double_descent,
     figures_choices,
     how_sparse,
+    large_n,
+    large_n_claims,
     recipe,
     shuffled_epochs,
     sparsity_claims,
@@ -155,6 +157,34 @@ def test_claims_about_double_descent_hold_and_can_fail(claim, world):
     assert not claim(descent_world(**world)).holds
 
 
+# Large n
+
+
+def large_world(dense=None, sparse=300, small=300):
+    """Runs that succeed at these steps at n = 150, and both at `small` at n = 50."""
+    cells = []
+    for n, samples, steps in ((50, 8, (small, small)), (150, 40, (dense, sparse))):
+        for init, step in zip(("dense", "2-sparse"), steps, strict=True):
+            cells.append(({"n": n, "samples": samples, "init": init}, step))
+    return Tables({"runs": runs_of(cells)})
+
+
+@pytest.mark.parametrize(
+    "claim, world",
+    [
+        (large_n_claims.dense_fails_where_sparse_learns, {"sparse": None}),
+        (
+            large_n_claims.dense_fails_where_sparse_learns,
+            {"dense": lambda seed: None if seed else 900},
+        ),
+        (large_n_claims.the_gap_grows_with_n, {"dense": 300}),
+    ],
+)
+def test_claims_about_many_inputs_hold_and_can_fail(claim, world):
+    assert claim(large_world()).holds
+    assert not claim(large_world(**world)).holds
+
+
 # Unstated choices
 
 
@@ -259,6 +289,13 @@ TINY = {
             evaluate_every=100,
         ),
         figures_choices.double_descent,
+    ),
+    "large-n": (
+        large_n,
+        large_n.Settings(
+            k=2, width=10, sizes=((8, 50), (8, 100)), seeds=2, steps=200, evaluate_every=100
+        ),
+        figures_choices.large_n,
     ),
     "unstated-choices": (
         unstated_choices,

@@ -1,8 +1,8 @@
 r"""Many inputs: do sparse inits still learn where dense ones no longer do?
 
-In Figure 4 of the Pareto paper the sparse init's region of success shrinks more slowly with $n$ than
-the default's, until at large $n$ only sparse networks learn. Here $n$ grows at a fixed width with
-a number of samples that grows in proportion, close to the edge.
+In Figure 4 of the Pareto paper the sparse init's region of success shrinks more slowly with $n$
+than the default's, until at large $n$ only sparse networks learn. Here $n$ grows at a fixed width,
+and the number of samples with it, close to the edge.
 """
 
 from collections.abc import Mapping
