@@ -12,7 +12,7 @@ be right if restarts on one training set were independent of each other.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -106,9 +106,10 @@ def success_curves(table: pd.DataFrame, groups: pd.DataFrame, settings: Settings
     """
     singles = finished(table)
     rows = []
-    for (samples, width), part in groups.groupby(["samples", "width"], sort=False):
+    for key, part in groups.groupby(["samples", "width"], sort=False):
+        samples, width = cast(tuple[int, int], key)
         of_cell = singles[(singles["samples"] == samples) & (singles["width"] == width)]
-        restarts = settings.neurons // int(width)
+        restarts = settings.neurons // width
         for step in range(settings.evaluate_every, settings.steps + 1, settings.evaluate_every):
             p = float((of_cell["success"] & (of_cell["steps"] <= step)).mean())
             rows.append(
@@ -129,11 +130,12 @@ def allocation_table(table: pd.DataFrame, groups: pd.DataFrame, settings: Settin
     """Per size and width: rates of single runs and of whole sets of restarts, at the last step."""
     singles = finished(table).groupby(["samples", "width"])["success"].mean()
     rows = []
-    for (samples, width), part in groups.groupby(["samples", "width"], sort=False):
+    for key, part in groups.groupby(["samples", "width"], sort=False):
+        samples, width = cast(tuple[int, int], key)
         rate = wilson(int(np.isfinite(part["first"]).sum()), len(part))
-        single = float(singles[samples, width])
+        single = float(singles.loc[(samples, width)])
         median = float(part["first"].median())
-        restarts = settings.neurons // int(width)
+        restarts = settings.neurons // width
         rows.append(
             {
                 "samples": samples,

@@ -29,8 +29,8 @@ def described(tables: Tables, samples: int) -> str:
     """Medians of the first success by width, in words."""
     medians = firsts(tables, samples).median()
     return f"at m = {samples:,}, steps to the first success in the median: " + ", ".join(
-        f"{tables.facts['neurons'] // int(width)} x {width}: {steps:,.0f}"
-        for width, steps in medians.items()
+        f"{tables.facts['neurons'] // width} x {width}: {medians[width]:,.0f}"
+        for width in tables.facts["widths"]
     )
 
 

@@ -105,9 +105,10 @@ def width_turns_failure_into_success(tables: Tables) -> Claim:
     """
     columns = []
     for name, part in groups(on_grid(tables)):
-        for samples, column in part.groupby("samples", dropna=False):
+        for _, column in part.groupby("samples", dropna=False):
             wins = column.groupby("width")["success"].agg(["sum", "size"]).sort_index()
-            where = f"{name}, " + ("online" if pd.isna(samples) else f"m = {samples:,}")
+            size = column["samples"].iloc[0]
+            where = f"{name}, " + ("online" if pd.isna(size) else f"m = {int(size):,}")
             columns.append((where, wins.iloc[0], wins.iloc[-1]))
     level = 1 - LEVEL / len(columns)
     whole = {

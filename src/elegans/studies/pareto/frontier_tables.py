@@ -30,11 +30,11 @@ def fitted_steps(runs: Runs) -> list[float]:
 
     At most 1,000 training rows are looked at, the first ones, and online there are none.
     """
-    steps = []
+    steps: list[float] = []
     for label, run in zip(runs.labels, runs, strict=True):
         history = run.history
         is_offline = label["samples"] is not None and len(history) > 0
-        at = history["step"][history["train_error"] == 0] if is_offline else []
+        at = list(history["step"][history["train_error"] == 0]) if is_offline else []
         steps.append(float(min(at, default=np.nan)))
     return steps
 

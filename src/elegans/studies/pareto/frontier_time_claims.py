@@ -28,7 +28,8 @@ def paired_steps(tables: Tables, column: str) -> pd.DataFrame:
         samples=runs["samples"].astype("Float64").fillna(np.inf).astype(float),  # online
     )
     grid = runs.pivot(index=[*cell, "seed"], columns=column, values="steps")
-    rates = np.isfinite(grid).groupby(level=cell).transform("mean")
+    learned = pd.DataFrame(np.isfinite(grid), index=grid.index, columns=grid.columns)
+    rates = learned.groupby(level=cell).transform("mean")
     parts = []
     for first, second in itertools.combinations(grid.columns, 2):
         both = grid[(rates[first] >= HALF) & (rates[second] >= HALF)]

@@ -40,7 +40,7 @@ def dense_fails_where_sparse_learns(tables: Tables) -> Claim:
 def the_gap_grows_with_n(tables: Tables) -> Claim:
     """The sparse init spares more steps than the dense one, and more so at larger n."""
     runs = tables["runs"]
-    gaps = {int(n): gap(runs, n) for n in sorted(runs["n"].unique())}
+    gaps = {n: gap(runs, n) for n in sorted(map(int, runs["n"].unique()))}
     smallest, largest = min(gaps), max(gaps)
     growth = gain(gaps[smallest], gaps[largest])
     return Claim(

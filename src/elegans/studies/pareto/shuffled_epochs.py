@@ -44,7 +44,8 @@ class ShuffledEpochs:
         params = self.model.init_params(keys.init, self.task)
         state = step.State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
         batches = epochs(seed, len(train[1]), int(training.batch or 0))
-        limit = float(training.stop.test_error) if training.stop else -1.0
+        rule = None if training.stop is None else training.stop.test_error
+        limit = -1.0 if rule is None else float(rule)
         error, every = 1.0, training.interval
         while int(state.step) < int(training.steps) and not error <= limit:
             chunk = np.stack([next(batches) for _ in range(every)])
