@@ -11,7 +11,6 @@ from elegans.models.transformers.attention_only import AttentionOnly
 from elegans.probes.activity import Activity, layer_activity
 from elegans.protocols import View
 
-
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 
 
@@ -109,7 +108,7 @@ def test_networks_without_a_hidden_layer_of_rectifiers_are_refused(model, task, 
 def test_a_refusal_reaches_whoever_runs_an_experiment():
     model = el.models.MLP(width=3, activation="tanh")
     experiment = el.Experiment(el.tasks.Parity(6, 2), model, el.Training(steps=1, test_samples=10))
-    with pytest.raises(ValueError, match="Activity: hidden neurons are rectifiers.*MLP"):
+    with pytest.raises(ValueError, match=r"Activity: hidden neurons are rectifiers.*MLP"):
         el.run(experiment, probes=[Activity(4)])
 
 

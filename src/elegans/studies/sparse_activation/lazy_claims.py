@@ -100,7 +100,7 @@ def it_is_dynamic(tables: Tables) -> Claim:
     return Claim(
         text="Which neurons work depends on the input: the effective number halves, and few die",
         source=f"{SOURCE}: dynamic sparsity, not dead neurons",
-        measured=f"{text}; dead neurons {dead.median():.1%} in the median, {dead.max():.1%} at most",
+        measured=f"{text}; dead neurons: median {dead.median():.1%}, most {dead.max():.1%}",
         against=(
             "a network and training set in which fewer than nine runs of ten end with half of the "
             "effective number or less and fewer than 5% of dead neurons"

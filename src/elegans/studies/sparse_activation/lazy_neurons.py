@@ -23,6 +23,7 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import MLP
 from elegans.models.transformers.attention_only import AttentionOnly
 from elegans.probes import Activity, Divergences
+from elegans.protocols import Probe
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
 from elegans.studies.induction.phases import Recipe
@@ -91,14 +92,15 @@ def runs(settings: Settings) -> dict[str, Sweep]:
             (claims.INDEPENDENT, MarkovChains(settings.states, settings.length, IidUnigram())),
         )
     ]
-    looks = {"activity": Activity()}
+    watched: dict[str, Probe] = {
+        "activity": Activity(rows=64),
+        "divergences": Divergences(sequences=256),
+    }
     return {
-        "parities": Sweep.of(points, seeds=settings.seeds, probes=looks, keep="params"),
-        "sequences": Sweep.of(
-            sequences,
-            seeds=settings.seeds,
-            probes={"activity": Activity(rows=64), "divergences": Divergences(sequences=256)},
+        "parities": Sweep.of(
+            points, seeds=settings.seeds, probes={"activity": Activity()}, keep="params"
         ),
+        "sequences": Sweep.of(sequences, seeds=settings.seeds, probes=watched),
     }
 
 
