@@ -35,8 +35,6 @@ gallery: $(VENV)/.test
 
 # The wheel, by way of the source distribution, tested in an empty environment of each Python.
 dist: $(VENV)/.dist
-	rm -rf dist
-	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m release.check $(PYTHONS)
 
 # The suite on the oldest versions that pyproject.toml allows.

@@ -6,9 +6,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from docs.site import gallery, reference  # noqa: E402 - needs the path above
-
 import elegans  # noqa: E402
+from docs.site import gallery, reference  # noqa: E402 - needs the path above
 
 project = "elegans"
 author = "the authors of elegans"

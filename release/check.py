@@ -1,9 +1,9 @@
-"""Installs the wheel into an empty environment of each Python, and tests it there.
+"""Builds the wheel, installs it into an empty environment of each Python, and tests it there.
 
     python -m release.check python3.11 python3.12 python3.13
 
 The wheel has to hold every file of `src/elegans` that git knows. An interpreter is a name on the
-path or a file; one that is missing is refused before anything is installed.
+path or a file; one that is missing is refused before anything is built.
 """
 
 import os
@@ -44,8 +44,12 @@ def interpreters(names: Sequence[str]) -> dict[str, str]:
     return versions
 
 
-def wheel(directory: Path) -> Path:
-    """The one wheel of a directory."""
+def build(directory: Path) -> Path:
+    """Builds the source distribution, and from it the wheel, alone in a directory."""
+    shutil.rmtree(directory, ignore_errors=True)
+    step = [sys.executable, "-m", "build", "--outdir", str(directory), str(ROOT)]
+    if subprocess.run(step, stdout=subprocess.DEVNULL).returncode:
+        raise ReleaseError(f"This failed: {' '.join(step)}")
     wheels = sorted(directory.glob("elegans-*.whl"))
     if len(wheels) != 1:
         raise ReleaseError(f"{directory} has {len(wheels)} wheels of elegans, and should have one.")
@@ -86,10 +90,10 @@ def smoke(python: str, path: Path) -> None:
 
 
 def main(names: Sequence[str]) -> int:
-    """Checks the wheel in `dist/` on every interpreter that is named."""
+    """Builds into `dist/`, and tests on every interpreter that is named."""
     try:
         versions = interpreters(names)
-        path = wheel(ROOT / "dist")
+        path = build(ROOT / "dist")
         lacking = missing_files(path, tracked())
         if lacking:
             raise ReleaseError(f"{path.name} lacks {', '.join(lacking)}.")

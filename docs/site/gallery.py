@@ -8,6 +8,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from docs.site.keep import pictures
 from elegans.report.page import cells, duration
 from elegans.report.result import Claim, Result
 from elegans.studies import catalogue
@@ -134,14 +135,14 @@ def claim_lines(claim: Claim) -> list[str]:
     return [*lines, f"*Source:* {escape(claim.source)}", ":::", ""]
 
 
-def page(result: Result, pictures: Sequence[str]) -> str:
+def page(result: Result, files: Sequence[str]) -> str:
     """The page of a study: picture, claims, command, minutes, versions, tables."""
     lines = [f"# {escape(result.title)}", ""]
     lines += [f"{escape(result.source)}; study `{result.study}` at scale `{result.scale}`.", ""]
     lines += [escape(result.summary), ""]
-    for name, picture in zip(result.figures, pictures, strict=True):
+    for name, file in zip(result.figures, files, strict=True):
         caption = result.captions.get(name, result.title)
-        lines += [f":::{{figure}} ../results/{result.study}/{picture}"]
+        lines += [f":::{{figure}} ../results/{result.study}/{file}"]
         lines += [f":alt: {caption}", "", escape(caption), ":::", ""]
     lines += [f"## Claims: {escape(result.verdict())}", ""]
     lines += [line for claim in result.ordered_claims() for line in claim_lines(claim)]
@@ -182,7 +183,7 @@ def write(directory: Path, results: Path) -> None:
     (directory / "thumbnails").mkdir(parents=True)
     texts = {"index": index(kept), "failures": failures(kept)}
     for result in (result for chapter in kept.values() for result in chapter):
-        paths = sorted((results / result.study).glob("figure*.png"))
+        paths = pictures(results / result.study)
         texts[result.study] = page(result, [path.name for path in paths])
         with Image.open(paths[0]) as image:
             image = image.convert("RGB")

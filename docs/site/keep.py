@@ -27,9 +27,20 @@ PICTURE_BYTES = 150_000
 COMPACT = [(1400, 256), (1400, 128), (1400, 64), (1200, 128), (1200, 64), (1000, 64), (800, 32)]
 
 
+def pictures(directory: Path) -> list[Path]:
+    """The pictures of a bundle: `figure.png`, `figure-2.png` and so on."""
+    return sorted(directory.glob("figure*.png"), key=lambda path: (len(path.stem), path.stem))
+
+
 def keep(source: Path, results: Path = RESULTS) -> str:
     """Keeps the small files of one bundle, in place of those that were there; says what it did."""
     result = Result.read(source)
+    drawn = pictures(source)
+    if len(drawn) != len(result.figures):
+        raise ValueError(
+            f"{source} has {len(drawn)} pictures of {len(result.figures)} figures. Run: elegans "
+            f"draw {source}"
+        )
     sizes = {name: len(to_csv(table).encode()) for name, table in result.tables.items()}
     small = {name: result.tables[name] for name, size in sizes.items() if size <= TABLE_BYTES}
     large = [name for name in result.tables if name not in small]
@@ -41,7 +52,7 @@ def keep(source: Path, results: Path = RESULTS) -> str:
     shown = [name for name in result.shown if name in small]
     kept = dataclasses.replace(result, tables=small, notes=notes, shown=shown)
     bundle.save(kept, target)
-    for picture in sorted(source.glob("figure*.png")):
+    for picture in drawn:
         (target / picture.name).write_bytes(compact(picture))
     total = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     return f"{result.study}: {result.verdict()}; {total / 1000:.0f} kB"
