@@ -3,9 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 LOWEST := .venv-lowest
+# Interpreters on which `make dist` tests the wheel, and where `make gallery` takes bundles from.
+PYTHONS ?= python3.11 python3.12 python3.13
+FROM    ?= out
 PIP     = $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench test-lowest clean
+.PHONY: demo test lint bench test-lowest docs gallery dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/elegans reproduce frontier --scale quick --out out
@@ -20,6 +23,19 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# The site, in out/docs; a warning is an error.
+docs: $(VENV)/.test
+	$(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/docs
+	@echo "The site is out/docs/index.html"
+
+# Keeps the small files of the bundles in FROM for the gallery, in docs/results.
+gallery: $(VENV)/.test
+	$(BIN)/python -m docs.site.keep $(FROM)
+
+# The wheel, by way of the source distribution, tested in an empty environment of each Python.
+dist: $(VENV)/.dist
+	$(BIN)/python -m release.check $(PYTHONS)
 
 # The suite on the oldest versions that pyproject.toml allows.
 test-lowest: $(LOWEST)/.test
@@ -41,10 +57,14 @@ $(VENV)/.bench: $(VENV)/.test
 	$(PIP) --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
+$(VENV)/.dist: $(BIN)/python constraints.txt
+	$(PIP) --constraint constraints.txt build
+	@touch $@
+
 $(LOWEST)/.test: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)
 	$(LOWEST)/bin/python -m pip install -qq --disable-pip-version-check --constraint constraints-lowest.txt --editable '.[test]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(LOWEST) out
+	rm -rf $(VENV) $(LOWEST) out dist docs/api docs/gallery

@@ -6,6 +6,7 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -50,18 +51,28 @@ def test_the_tutorial_runs_as_printed(capsys, here):
             ('store="parity.db"', 'store="parity.db", workers=0, progress=False'),
             ("steps=20_000", "steps=3_000"),
             ("[10, 100]", "[100]"),
+            ("out/parity-margin", str(ROOT / "docs/results/parity-margin")),
         ],
     )
     names = run(code, "tutorial.md")
-    assert "success=True" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "success=True" in printed
+    assert "claims hold" in printed
     assert names["run"].test_error < 0.2
+
+
+def test_the_theorists_tutorial_runs_as_printed(capsys, here):
+    names = run("\n".join(blocks("docs/tutorial-theorist.md")), "tutorial-theorist.md")
+    assert np.abs(names["exact"] - names["measured"]).max() < 0.01
+    assert names["by_hand"] == pytest.approx(names["game"].value)
+    ratio, best = map(float, capsys.readouterr().out.splitlines()[-1].split())
+    assert abs(ratio - best) < 0.01
 
 
 def test_the_readme_runs_as_printed(here):
     (code,) = blocks("README.md")
     sizes = [
         ("[10, 100, 1000]", "[100]"),
-        ("[300, 1000, 3000]", "[1000]"),
         ("seeds=50", "seeds=1"),
         ('store="frontier.db"', 'store="frontier.db", workers=0, progress=False'),
         ("width=1000", "width=100"),
@@ -104,21 +115,26 @@ def test_ones_own_task_model_probe_and_study_run_as_printed(here, capsys):
     assert (here / "out/loud-minority/figure.png").exists()
 
 
-def test_the_tutorial_of_tables_runs_as_printed(capsys, here):
-    page = (ROOT / "docs/tabular.md").read_text("utf-8").split("## When to use")[0]
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
-    one = "SparseMLPClassifier(ensemble=1, random_state=0)"
+def test_the_practitioners_tutorial_runs_as_printed(capsys, here):
+    one = "SparseMLPClassifier(ensemble=1, epochs=20, random_state=0)"
     sizes = [
         ("SparseMLPClassifier(random_state=0)", one),
+        ("SparseMLPRegressor(random_state=0)", one.replace("Classifier", "Regressor")),
+        ("ForestClassifier(random", "ForestClassifier(n_estimators=5, random"),
+        ("ForestRegressor(random", "ForestRegressor(n_estimators=5, random"),
+        ("cv=5", "cv=2"),
+        ("cv=3).mean", "cv=2).mean"),
         ("ensemble=2,", "ensemble=1, epochs=3,"),
         ("ensemble=8,", "ensemble=1, epochs=3,"),
         ("[64, 256, 1024]", "[64]"),
         ("n_iter=6", "n_iter=2"),
     ]
-    run(replaced(code, sizes), "tabular.md")
+    run(replaced("\n".join(blocks("docs/tutorial-practitioner.md")), sizes), "practitioner")
     printed = capsys.readouterr().out.splitlines()
     assert float(printed[0].removeprefix("accuracy ")) > 0.9
-    assert len(printed) == 3
+    names = ["SparseMLPClassifier", "RandomForestClassifier"]
+    assert [line.split(":")[0] for line in printed[1:3]] == names
+    assert printed[-1].startswith("tuned ")
 
 
 @pytest.mark.parametrize("example", EXAMPLES)

@@ -1,0 +1,1 @@
+"""How the documentation is built: formulas, docstrings, the API reference and the gallery."""

@@ -1,0 +1,115 @@
+"""The gallery: small files are kept, failures are shown, what cannot be kept is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+
+from docs.site import gallery, keep
+from elegans.report.result import Result
+from elegans.studies import catalogue
+from tests.report.test_bundle import claim, result
+
+
+@pytest.fixture
+def bundle(tmp_path):
+    """A drawn bundle of a study of the catalogue, with a failure and a large table."""
+    rows = pd.DataFrame({"x": np.random.default_rng(0).random(2000)})
+    small = pd.DataFrame({"width": [10, 100], "rate": [0.125, 0.5], "name": ["a|b", "*c*"]})
+    claims = [
+        claim("width *helps*"),
+        claim("nothing fails", holds=False, known_failure="noise | data"),
+        claim("depth helps", holds=False),
+    ]
+    written = result(
+        study="frontier",
+        tables={"rows": rows, "small": small},
+        shown=["small", "rows"],
+        claims=claims,
+        charts={},
+        formats={"rate": ".0%"},
+    )
+    return written.write(tmp_path / "out" / "frontier")
+
+
+def test_small_files_are_kept_as_a_bundle(bundle, tmp_path):
+    line = keep.keep(bundle, tmp_path / "results")
+    assert line.startswith("frontier: 1 of 3 claims hold, 1 known to fail; ")
+    kept = Result.read(tmp_path / "results" / "frontier")
+    assert list(kept.tables) == ["small"]
+    assert kept.shown == ["small"]
+    assert kept.notes[-1] == "Tables that are too large for the gallery: rows."
+    assert kept.claims == Result.read(bundle).claims
+    files = {path.name for path in (tmp_path / "results/frontier").rglob("*") if path.is_file()}
+    assert files == {"result.json", "small.csv", "figure.png"}
+
+
+def test_pictures_are_narrow_and_small(tmp_path):
+    noise = np.random.default_rng(0).integers(0, 255, (60, 3000, 3)).astype(np.uint8)
+    Image.fromarray(noise).save(tmp_path / "figure.png")
+    (tmp_path / "small.png").write_bytes(keep.compact(tmp_path / "figure.png"))
+    with Image.open(tmp_path / "small.png") as image:
+        assert image.width <= 1400
+    assert (tmp_path / "small.png").stat().st_size <= keep.PICTURE_BYTES
+    noise = np.random.default_rng(0).integers(0, 255, (1500, 1500, 3)).astype(np.uint8)
+    Image.fromarray(noise).save(tmp_path / "figure.png")
+    with pytest.raises(ValueError, match="more than 150000 bytes at any width"):
+        keep.compact(tmp_path / "figure.png")
+
+
+def test_the_command_keeps_what_it_can_and_says_what_it_cannot(bundle, tmp_path, capsys):
+    results = tmp_path / "results"
+    (results / "gone").mkdir(parents=True)
+    out = bundle.parent
+    result(study="made-up").write(out / "made-up")
+    result(study="trigrams", scale="laptop").write(out / "trigrams")
+    result(study="mixtures").write(out / "mixtures")
+    (out / "mixtures" / "figure.png").unlink()
+    assert keep.main([str(out), "--results", str(results)]) == 1
+    printed, errors = capsys.readouterr()
+    assert "the catalogue has no study 'made-up'" in printed
+    assert "its scale is 'laptop', not 'quick'" in printed
+    assert "gone: removed" in printed
+    assert f"1 of {len(catalogue.entries())} studies have a result." in printed
+    assert "mixtures has 0 pictures of 1 figures. Run: elegans draw" in errors
+    assert [path.name for path in results.iterdir()] == ["frontier"]
+
+
+def test_a_directory_without_bundles_is_refused(tmp_path, capsys):
+    assert keep.main([str(tmp_path)]) == 2
+    assert "has no bundle" in capsys.readouterr().err
+
+
+def test_failures_come_first_in_words_and_are_escaped(bundle, tmp_path):
+    keep.keep(bundle, tmp_path / "results")
+    gallery.write(tmp_path / "pages", tmp_path / "results")
+    page = (tmp_path / "pages/frontier.md").read_text("utf-8")
+    order = [page.index(text) for text in ("✗✗ FAILS", "✗ known failure", "✓ holds")]
+    assert order == sorted(order)
+    assert r"*Why it is known to fail:* noise \| data" in page
+    assert r"width \*helps\*" in page
+    assert r"| 10 | 12% | a\|b |" in page or r"| 10 | 12% | a\|b |".replace("12%", "12%") in page
+    assert "elegans reproduce made-up" in page
+    assert "It took 12 seconds on two cores; compiled programs: 3." in page
+    failures = (tmp_path / "pages/failures.md").read_text("utf-8")
+    assert "depth helps" in failures
+    assert "helps" not in failures.replace("depth helps", "")
+    index = (tmp_path / "pages/index.md").read_text("utf-8")
+    assert "Of their 3 claims 1 hold and 2 fail" in index
+    assert (tmp_path / "pages/thumbnails/frontier.png").exists()
+
+
+def test_every_chapter_has_a_place_in_the_gallery():
+    for entry in catalogue.entries():
+        assert entry.module.split(".")[-2] in gallery.CHAPTERS
+
+
+@pytest.mark.parametrize("kept", sorted(keep.RESULTS.iterdir()), ids=lambda path: path.name)
+def test_what_is_kept_is_a_small_bundle_at_quick_scale(kept):
+    content = Result.read(kept)
+    assert content.study == kept.name
+    assert content.scale == "quick"
+    assert content.claims
+    assert len(keep.pictures(kept)) == len(content.figures)
+    for path in kept.rglob("*"):
+        assert path.stat().st_size <= keep.PICTURE_BYTES, path
