@@ -9,14 +9,23 @@ import pytest
 from elegans.report import bundle
 from elegans.report.result import Result, Tables
 from elegans.studies import catalogue
-from elegans.studies.progress import fourier_gaps
+from elegans.studies.progress import building_blocks, fourier_gaps
 from elegans.studies.sparse_activation import low_degree, rademacher, sensitivity
 from elegans.studies.study import Scale
 from elegans.theory.boolean import majority
 
 SMALL = {
     "fourier-gaps": fourier_gaps.Settings(
-        n=9, ks=(2, 4), hundreds=1, paths=8, path_k=4, steps=4000, every=400
+        n=9,
+        ks=(2, 4),
+        hundreds=1,
+        paths=8,
+        path_k=4,
+        steps=4000,
+        every=400,
+        blocks=building_blocks.Settings(
+            n=10, odd=3, even=2, gap_n=9, gap_ks=(2,), seeds=12, steps=2000
+        ),
     ),
     "low-degree": low_degree.Settings(n=8, b=3, degrees=(1, 2, 3), samples=1500, seeds=3),
 }
@@ -97,6 +106,42 @@ def gap_tables(share=0.5, first=0.1, growth=5.0):
 def test_claims_about_gaps_can_fail(claim, change):
     assert claim(gap_tables()).holds
     assert not claim(gap_tables(**change)).holds
+
+
+def block_tables(unbiased=0, smooth=0.10, moving=1000.0):
+    """Tables of biases, gaps and examples, with so many successes without biases."""
+    wins = {("no biases", 3): unbiased, ("no biases", 2): 20, ("biases zero at first", 3): 20}
+    biases = pd.DataFrame(
+        [
+            {"biases": name, "k": k, "seed": seed, "success": seed < count}
+            for (name, k), count in wins.items()
+            for seed in range(20)
+        ]
+    )
+    sharpness = pd.DataFrame(
+        [
+            {"k": 2, "seed": seed, "activation": name, "gap": gap + 0.001 * seed}
+            for name, gap in {"rectifier": 0.12, "smooth rectifier": smooth}.items()
+            for seed in range(20)
+        ]
+    )
+    examples = pd.DataFrame(
+        {"seed": range(20), "moving": moving, "standing": [2000.0] * 19 + [np.inf], "bound": 1e5}
+    )
+    return Tables({"biases": biases, "sharpness": sharpness, "examples": examples})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (building_blocks.biases_break_the_symmetry, {"unbiased": 15}),
+        (building_blocks.sharper_rectifiers_have_larger_gaps, {"smooth": 0.13}),
+        (building_blocks.moving_helps, {"moving": 3000.0}),
+    ],
+)
+def test_claims_about_building_blocks_can_fail(claim, change):
+    assert claim(block_tables()).holds
+    assert not claim(block_tables(**change)).holds
 
 
 def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
