@@ -157,6 +157,14 @@ def threshold_table(
     return pd.DataFrame(rows)
 
 
+def least_size(sizes: Sequence[float | int], passes: Sequence[bool]) -> float:
+    """The least of some sizes from which all larger ones pass; infinite if the largest does not."""
+    order = np.argsort(sizes)
+    fails = np.flatnonzero(~np.asarray(passes, bool)[order])
+    start = int(fails[-1]) + 1 if len(fails) else 0
+    return float(np.asarray(sizes, float)[order][start]) if start < len(order) else math.inf
+
+
 def rate_table(trials: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
     """Success rates of all groups and sizes that were tried."""
     grouped = trials.groupby([*group, SAMPLES])["success"]
