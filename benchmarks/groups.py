@@ -106,7 +106,7 @@ def lines() -> list[Line]:
     step, eager = our_step(), torch_step()
     share = 100 * OPERATIONS / step / rate
     core = f"p = 71, width 500: of the core's rate ({rate / 1e9:.0f} Gflop/s)"
-    loop = f"p = 71, width 500: over an eager loop ({1e3 * step:.1f} / {1e3 * eager:.1f} ms per step)"
+    loop = f"p = 71, width 500: over an eager loop ({1e3 * step:.1f}, {1e3 * eager:.1f} ms)"
     return [
         at_least(core, share, 45, "%"),
         at_least(loop, eager / step, 1.5, "x"),

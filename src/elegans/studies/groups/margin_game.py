@@ -328,7 +328,8 @@ STUDY = Study(
             "along straight lines through a network of largest margin. g' is above g everywhere, "
             "no network of norm 1 has more than the dashed line, and at the network of largest "
             "margin all three meet, which proves that it is the best. On the right the line leads "
-            "to a network that stores the table pair by pair."
+            "to a network that stores the table pair by pair; all wrong labels have the same logit "
+            "there, so that g and g' are one curve."
         ),
         "decay": "The share that the optimum leaves out, late in training, and its prediction.",
         "games": "Everything that was computed.",

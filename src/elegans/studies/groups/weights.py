@@ -50,8 +50,13 @@ def _weights(run: Run) -> pd.DataFrame:
 
 
 def _spread(neurons: pd.DataFrame) -> list[int]:
-    """Live neurons, evenly spaced in the order by norm: nobody chose them by how they look."""
-    live = neurons[neurons["is_live"]].sort_values("norm")["neuron"].to_numpy()
+    """Live neurons, evenly spaced in the order by norm: nobody chose them by how they look.
+
+    A penalty can be so large that all weights are zero; then all neurons count.
+    """
+    if neurons["is_live"].any():
+        neurons = neurons[neurons["is_live"]]
+    live = neurons.sort_values("norm")["neuron"].to_numpy()
     places = np.linspace(0, len(live) - 1, min(NEURONS_KEPT, len(live)))
     return [int(live[i]) for i in np.unique(places.round().astype(int))]
 

@@ -26,13 +26,16 @@ def _neuron_chart(tables: Tables, by: str, element: str, feature: str) -> alt.HC
     first = weights["seed"].min()
     neurons = neurons[(neurons["when"] == "end") & (neurons["seed"] == first)]
     neurons = neurons[neurons["name"].isin(weights["name"])][["name", *HOVER]]
-    strongest = neurons.loc[neurons["norm"].idxmax(), "name"]
+    one = neurons[neurons["network"] == weights["network"].iloc[0]]
+    strongest = one.loc[one["norm"].idxmax(), "name"]
+    # Short labels first: "frequency 2" before "frequency 10".
+    order = sorted(set(neurons["representation"]), key=lambda label: (len(label), label))
     pick = alt.selection_point(fields=["name"], value=[{"name": strongest}], empty=False)
     dots = (
         alt.Chart(neurons)
         .mark_circle(stroke="black")
         .encode(
-            x=alt.X("representation:N", title=feature.split(" (")[0], sort=None),
+            x=alt.X("representation:N", title=None, sort=order),
             y=alt.Y("norm:Q", title="norm of the neuron"),
             color=alt.Color("network:N", scale=alt.Scale(scheme="set2")),
             size=alt.condition(pick, alt.value(220), alt.value(70)),

@@ -98,7 +98,9 @@ def margin_lines(tables: Tables) -> Figure:
         axes = panels[i, j]
         line = rows[(rows["group"] == group) & (rows["direction"] == direction)]
         axes.axhline(1, color="0.3", ls="--", lw=1, label="bound for all networks of norm 1")
-        axes.plot(line["t"], line["weighted"], color="tab:green", label="g', weighted (mean)")
+        # Wide, as it is the same curve as the margin where all wrong labels have one logit.
+        style = {"color": "tab:green", "lw": 5, "alpha": 0.5}
+        axes.plot(line["t"], line["weighted"], **style, label="g', weighted (mean)")
         axes.plot(line["t"], line["margin"], color=MEASURED, label="g, the margin (smallest)")
         axes.plot(0, 1, "o", color=THEORY, label="network of largest margin")
         if direction == "memorising":
@@ -110,6 +112,6 @@ def margin_lines(tables: Tables) -> Figure:
         axes.set_ylim(max(-1.0, float(rows["margin"].min()) - 0.1), 1.12)
         if j == 0:
             axes.set_ylabel("part of the largest margin")
-        if i == 0:
-            axes.legend(loc="lower left" if j == 0 else "lower center")
+        if direction == "memorising":
+            axes.legend(loc="lower center")
     return picture
