@@ -110,7 +110,7 @@ def test_claims_of_and_curves(claim, change):
     assert not claim(curve_tables(change)).holds
 
 
-def attention_tables(elsewhere=0.2, **changes):
+def attention_tables(elsewhere=0.2, first=0.03, late=0.0, **changes):
     final = pd.DataFrame(
         {
             "seed": range(5),
@@ -129,10 +129,17 @@ def attention_tables(elsewhere=0.2, **changes):
     )
     for name, value in changes.items():
         final = table_with(final, 2, **{name: value})
-    curves = pd.DataFrame({"seed": range(5), "step": 0, "irrelevant": 0.92})
+    curves = pd.DataFrame(
+        {
+            "seed": [*range(5)] * 3,
+            "step": np.repeat([0, 50, 500], 5),
+            "irrelevant": np.repeat([0.92, first, 0.02], 5),
+            "test_error": np.repeat([0.5, 0.0, 0.0], 5),
+        }
+    )
     variants = pd.concat(
-        final[["seed"]].assign(variant=name, irrelevant=elsewhere)
-        for name in (attention_selects.UNDROPPED, attention_selects.LONGER)
+        final[["seed"]].assign(variant=name, irrelevant=elsewhere, test_error=late)
+        for name in (attention_claims.UNDROPPED, attention_claims.LONGER)
     )
     return Tables({"final": final, "curves": curves, "variants": variants}, {})
 
@@ -142,7 +149,9 @@ def attention_tables(elsewhere=0.2, **changes):
     [
         (attention_claims.network_has_learned, {"test_error": 0.02}),
         (attention_claims.irrelevant_positions_get_nothing, {"irrelevant": 0.9}),
-        (attention_claims.variants_do_not_differ, {"elsewhere": 0.05}),
+        (attention_claims.selection_comes_first, {"first": 0.2}),
+        (attention_claims.more_steps_do_not_help, {"elsewhere": 0.05}),
+        (attention_claims.more_steps_do_not_help, {"late": 0.5}),
         (attention_claims.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
         (attention_claims.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
         (attention_claims.false_bits_are_looked_at, {"weight_if_true": 9.0}),

@@ -1,22 +1,25 @@
 """What `attention-selects` claims, from its tables of the document's setting and its variants."""
 
+import math
+
 import numpy as np
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import bootstrap, paired, wilson
+from elegans.statistics import Interval, bootstrap, paired, wilson
 from elegans.studies.attention.protocol import GOAL
 from elegans.studies.study import known_failure
 
 SOURCE = "thesis, Figure 4.3 (right)"
 MOST_ELSEWHERE = 0.1
+DOCUMENT, UNDROPPED, LONGER = "document", "embeddings kept", "three times the steps"
 
 
 @known_failure(
     reason=(
         "An AND is decided by one false hidden bit, and the head looks for that. Where all three "
-        "are true there is none, and the head spreads over positions that do not matter, which are "
-        "many: each has about 0.005, near zero in a scatter plot, and together they have 0.2. "
-        "Neither more steps nor keeping the embeddings changes it"
+        "are true there is none. When the network first succeeds it looks at hidden bits then too; "
+        "with more steps its attention on such inputs spreads, at no cost in error. The sum over "
+        "47 positions is 0.2 to 0.3; more steps do not undo it"
     ),
     scales=("quick", "laptop", "paper"),
 )
@@ -55,27 +58,49 @@ def a_false_bit_takes_it_all(tables: Tables) -> Claim:
     )
 
 
-def variants_do_not_differ(tables: Tables) -> Claim:
-    """Neither more steps nor embeddings without dropout bring the irrelevant positions below."""
-    documented = tables["final"].set_index("seed")["irrelevant"]
-    shares = {
-        name: part.set_index("seed")["irrelevant"]
-        for name, part in tables["variants"].groupby("variant", sort=False)
-    }
-    means = {name: bootstrap(each.to_numpy(), np.mean) for name, each in shares.items()}
-    changes = {name: paired(documented, each, np.mean) for name, each in shares.items()}
-    least = min(means, key=lambda name: means[name].low)
+def selection_comes_first(tables: Tables) -> Claim:
+    """At the first evaluation with at most 1% error, hidden bits have nearly all the attention."""
+    curves = tables["curves"].sort_values("step")
+    solved = curves[curves["test_error"] <= GOAL].groupby("seed").first()
+    runs = curves["seed"].nunique()
+    if solved.empty:
+        interval, steps = Interval(math.nan, -math.inf, math.inf), math.nan
+    else:
+        interval = bootstrap(solved["irrelevant"].to_numpy(), np.mean)
+        steps = float(solved["step"].median())
     return Claim(
-        text="It is not for want of steps, nor due to dropout, that other positions are looked at",
-        source="our explanation of the failure above",
-        measured="; ".join(
-            f"{name}: {means[name]:.3f} of the attention, a change of "
-            f"{changes[name].difference:+.3f}"
-            for name in means
+        text="When a network first succeeds, the positions that do not matter get less than 0.1",
+        source="our refinement of Figure 4.3 (right)",
+        measured=(
+            f"{interval:.3f} of the attention at the first evaluation with at most 1% error, after "
+            f"{steps:.0f} steps in the median; {len(solved)} of {runs} runs come there"
         ),
-        against="a variant whose mean share of irrelevant positions has an interval down to 0.1",
-        holds=all(each.low > MOST_ELSEWHERE for each in means.values()),
-        interval=means[least],
+        against="an interval of the mean over runs that reaches 0.1, or a run that never succeeds",
+        holds=len(solved) == runs and interval.high < MOST_ELSEWHERE,
+        interval=interval,
+    )
+
+
+def more_steps_do_not_help(tables: Tables) -> Claim:
+    """After three times the steps the irrelevant positions still have more than a tenth."""
+    shares = tables["variants"].pivot(index="seed", columns="variant", values="irrelevant")
+    longer = bootstrap(shares[LONGER].to_numpy(), np.mean)
+    change = paired(tables["final"].set_index("seed")["irrelevant"], shares[LONGER], np.mean)
+    kept = bootstrap(shares[UNDROPPED].to_numpy(), np.mean)
+    has_learned = (tables["variants"].query("variant == @LONGER")["test_error"] <= GOAL).all()
+    return Claim(
+        text="It is not for want of steps that other positions are looked at",
+        source="our explanation of the failure above",
+        measured=(
+            f"after three times the steps {longer:.3f} of the attention, a change of "
+            f"{change.difference:+.3f}; without dropout of embeddings {kept:.3f}"
+        ),
+        against=(
+            "an interval of the share after three times the steps that reaches down to 0.1, or a "
+            "network that has not learned the task by then"
+        ),
+        holds=longer.low > MOST_ELSEWHERE and bool(has_learned),
+        interval=longer,
     )
 
 

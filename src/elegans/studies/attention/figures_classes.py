@@ -35,7 +35,7 @@ def classes() -> Figure:
 def _box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = WIDTH) -> None:
     """A rounded box around its centre."""
     corner = (x - width / 2, y - HEIGHT / 2)
-    style = {"boxstyle": "round,pad=0.02,rounding_size=0.1", "facecolor": colour, "lw": 0.8}
+    style: Any = {"boxstyle": "round,pad=0.02,rounding_size=0.1", "facecolor": colour, "lw": 0.8}
     axes.add_patch(FancyBboxPatch(corner, width, HEIGHT, **style))
     axes.text(x, y, text, ha="center", va="center", fontsize=9)
 

@@ -69,11 +69,11 @@ def tables(settings: ThresholdSettings, runs: Mapping[str, Runs]) -> dict[str, p
     result = settings.tables(runs, ["T"], apart="unique")
     table = result["thresholds"]
     unique = runs["unique"].table.groupby("T")["m"].quantile(TARGET)
-    others = {
-        "elimination": [elimination_threshold(T, SPARSITY, HALF, TARGET) for T in table["T"]],
-        "search": [float(unique[T]) for T in table["T"]],
-    }
-    return result | {"thresholds": table.assign(**others)}
+    table = table.assign(
+        elimination=[elimination_threshold(T, SPARSITY, HALF, TARGET) for T in table["T"]],
+        search=[float(unique[T]) for T in table["T"]],
+    )
+    return result | {"thresholds": table}
 
 
 def grows_like_a_logarithm(tables: Tables) -> Claim:
@@ -183,11 +183,12 @@ STUDY = Study(
             ThresholdSettings(
                 lengths=(50, 150, 450),
                 grid=tuple(range(26, 98, 8)),
-                trials=20,
+                trials=32,
                 restarts=3,
-                steps=300,
+                steps=250,
                 test_rows=1000,
-                per_round=3,
+                per_round=1,
+                first_seed=200,
             ),
             minutes=2,
         ),

@@ -49,7 +49,7 @@ class Settings(ThresholdSettings):
 
     control_steps: int
     control_seeds: int
-    control_samples: int = 192
+    control_samples: int = 128
     batch: int = 64
 
     def training(self, samples: int | None, steps: int) -> Training:
