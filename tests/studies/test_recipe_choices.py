@@ -117,6 +117,13 @@ def test_claims_about_sparsity_hold_and_can_fail(claim, world):
     assert not claim(sparse_world(**world)).holds
 
 
+def test_odd_sparsities_have_no_gradient_at_the_start():
+    settings = how_sparse.STUDY.scales["quick"].settings
+    assert how_sparse.lucky(settings, "3") == 0.0
+    assert how_sparse.lucky(settings, "2") > 0.9
+    assert np.isnan(how_sparse.lucky(settings, "dense"))
+
+
 # Double descent
 
 FACTS = {"few": 10, "many": 20, "widths": [3, 30, 300], "decays": [0.01, 0.05]}

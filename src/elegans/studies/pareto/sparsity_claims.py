@@ -15,7 +15,7 @@ from elegans.studies.pareto.scores import gain, seed_means
 
 SOURCE = "Pareto paper, section 4.1 (3)"
 SMALL, LARGE = 1 / 3, 2.0  # squared norms of the dense and of the 2-sparse init
-FACTORS = {"sparsity": ("s", "dense", "2"), "norm": ("norm", SMALL, LARGE)} | {
+FACTORS = {"sparsity": ("s", "dense", "2"), "squared norm": ("norm", SMALL, LARGE)} | {
     "signs": ("signs", "random", "positive")
 }
 
@@ -36,7 +36,7 @@ def effects(runs: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {
                 "factor": factor,
-                "change": f"{name(before)} to {name(after)}",
+                "change": f"from {name(before)} to {name(after)}",
                 "effect": change.value,
                 "effect_low": change.low,
                 "effect_high": change.high,
@@ -47,7 +47,7 @@ def effects(runs: pd.DataFrame) -> pd.DataFrame:
 
 def name(value: Any) -> str:
     """A level of a factor in words."""
-    return f"squared norm {value:.2g}" if isinstance(value, float) else str(value)
+    return f"{value:.2g}" if isinstance(value, float) else str(value)
 
 
 def best(tables: Tables, norm: float | None, text: str) -> Claim:
