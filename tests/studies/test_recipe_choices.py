@@ -166,6 +166,12 @@ def test_claims_about_double_descent_hold_and_can_fail(claim, world):
     assert not claim(descent_world(**world)).holds
 
 
+def test_sizes_that_are_compared_have_to_be_trained():
+    quick = double_descent.STUDY.scales["quick"].settings
+    with pytest.raises(ValueError, match="samples holds few, many and None"):
+        replace(quick, many=7)
+
+
 # Large n
 
 
@@ -289,7 +295,7 @@ TINY = {
             k=2,
             widths=(10,),
             decays=(0.01, 0.05),
-            samples=(50, 100),
+            samples=(50, 100, None),
             seeds=2,
             steps=200,
             few=50,
