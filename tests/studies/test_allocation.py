@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from elegans.keys import keys_of
+from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.studies.pareto import allocation, allocation_claims, figures_allocation
 from elegans.studies.plan import structures_of
 from elegans.studies.study import Scale
+from elegans.tasks import Parity
 
 TINY = allocation.Settings(
     n=8,
@@ -34,6 +37,23 @@ def test_every_division_costs_the_same_and_shares_its_training_sets():
     assert len(picture.axes) == 2
     points = allocation.runs(TINY)["runs"].points
     assert len({point.experiment for point in points}) == len(points)
+
+
+def test_restarts_differ_by_number_and_by_training_set():
+    weights = {
+        (number, seed): np.asarray(
+            allocation.Restart(inits.Sparse(2), number)(
+                keys_of(seed).init, MLP(width=30), Parity(8, 2)
+            )
+            .layers[0]
+            .weight
+        ).tobytes()
+        for number in range(3)
+        for seed in range(3)
+    }
+    assert len(set(weights.values())) == 9
+    with pytest.raises(ValueError, match="number numbers restarts, so it is 0 or more; got -1"):
+        allocation.Restart(inits.Sparse(2), -1)
 
 
 def test_widths_that_do_not_divide_the_neurons_are_refused():

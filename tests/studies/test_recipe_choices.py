@@ -117,6 +117,13 @@ def test_claims_about_sparsity_hold_and_can_fail(claim, world):
     assert not claim(sparse_world(**world)).holds
 
 
+def test_odd_sparsities_have_no_gradient_at_the_start():
+    settings = how_sparse.STUDY.scales["quick"].settings
+    assert how_sparse.lucky(settings, "3") == 0.0
+    assert how_sparse.lucky(settings, "2") > 0.9
+    assert np.isnan(how_sparse.lucky(settings, "dense"))
+
+
 # Double descent
 
 FACTS = {"few": 10, "many": 20, "widths": [3, 30, 300], "decays": [0.01, 0.05]}
@@ -157,6 +164,12 @@ def descent_world(slow=900, many_fails=True, returns=100, wide_fails=False, weak
 def test_claims_about_double_descent_hold_and_can_fail(claim, world):
     assert claim(descent_world()).holds
     assert not claim(descent_world(**world)).holds
+
+
+def test_sizes_that_are_compared_have_to_be_trained():
+    quick = double_descent.STUDY.scales["quick"].settings
+    with pytest.raises(ValueError, match="samples holds few, many and None"):
+        replace(quick, many=7)
 
 
 # Large n
@@ -282,7 +295,7 @@ TINY = {
             k=2,
             widths=(10,),
             decays=(0.01, 0.05),
-            samples=(50, 100),
+            samples=(50, 100, None),
             seeds=2,
             steps=200,
             few=50,

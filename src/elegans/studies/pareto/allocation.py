@@ -7,18 +7,23 @@ not buy: only initial weights are drawn anew (batches come in one order). The re
 succeed when the first of them does, which takes a held-out set to see.
 
 Beside the measurement stands $1 - (1 - p)^R$ with the measured rate $p$ of single runs, which would
-be right if restarts on one training set were independent of each other.
+be right if restarts on one training set were independent of each other. However the neurons are
+divided, one of them is lucky (has a gradient at the start) with the same chance,
+`theory.resources.lucky_chance`: restarts and width buy the same tickets.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import jax.random as jr
 import numpy as np
 import pandas as pd
+from jaxtyping import PRNGKeyArray, PyTree
 
 from elegans import checks
 from elegans.experiments.experiment import Experiment
+from elegans.fields import Count, configuration
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Runs
@@ -28,8 +33,29 @@ from elegans.studies.pareto.recipe import COLUMNS, finished, training
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
+from elegans.theory import resources
 
-INIT_SEEDS = 10_000  # those of restarts; no run of a study has one
+
+@configuration
+class Restart:
+    """The initial weights of a run's restart with this number: drawn anew for each seed and number.
+
+    All else that a seed fixes, the examples, their order and the test set, stays.
+    """
+
+    init: inits.Sparse
+    number: Count
+
+    def __post_init__(self) -> None:
+        checks.count(self, "number", self.number, low=0, what="numbers restarts")
+
+    def __call__(self, key: PRNGKeyArray, model: Any, task: Any) -> PyTree:
+        """What `init` draws under a key of the seed and the number."""
+        return self.init(jr.fold_in(key, self.number), model, task)
+
+    def check(self, model: Any, task: Any) -> None:
+        """Refuses what `init` refuses."""
+        self.init.check(model, task)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +89,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
             {"samples": samples, "width": width, "restart": restart},
             Experiment(
                 Parity(settings.n, settings.k),
-                MLP(width=width, init=inits.Fixed(inits.Sparse(2), seed=INIT_SEEDS + restart)),
+                MLP(width=width, init=Restart(inits.Sparse(2), restart)),
                 training(samples, settings.steps, settings.evaluate_every),
             ),
         )
@@ -177,7 +203,8 @@ def best_table(curves: pd.DataFrame) -> pd.DataFrame:
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     """What claims and figure refer to."""
     names = ("n", "k", "neurons", "widths", "samples", "seeds", "steps")
-    return {name: getattr(settings, name) for name in names}
+    chance = resources.lucky_chance(settings.n, settings.k, 2, settings.neurons)
+    return {name: getattr(settings, name) for name in names} | {"lucky_chance": chance}
 
 
 STUDY = Study(

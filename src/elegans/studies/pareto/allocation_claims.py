@@ -82,7 +82,7 @@ def restarts_are_independent(tables: Tables) -> Claim:
         row = part.iloc[int((part["theory"] - 0.5).abs().to_numpy().argmin())]
         sets = groups[(groups["samples"] == samples) & (groups["width"] == width)]
         learned = (sets["first"] <= row["step"]).to_numpy(float)
-        name = f"m = {samples:,}, {row['restarts']} x {width}"
+        name = f"m = {samples:,}, {int(row['restarts'])} x {width}"
         gaps[name] = bootstrap(learned - row["theory"], np.mean)
     worst = max(gaps, key=lambda name: max(-gaps[name].low, gaps[name].high))
     mean = float(np.mean([gap.value for gap in gaps.values()]))

@@ -60,6 +60,13 @@ def shuffling_does_not_matter(tables: Tables) -> Claim:
     return does_not_matter(tables, "shuffled epochs", text)
 
 
+@known_failure(
+    reason=(
+        "it matters: without decay of the biases more runs learn, and sooner, from both inits; "
+        "that it would not was expected and is wrong"
+    ),
+    scales=("quick",),
+)
 def bias_decay_does_not_matter(tables: Tables) -> Claim:
     """Biases that do not decay do as those that do."""
     text = "Whether biases decay hardly matters"
@@ -93,8 +100,11 @@ def hardly_learns(tables: Tables, variant: str, text: str) -> Claim:
     A seed counts as learning if one of its runs does, whatever its init and size.
     """
     runs = tables["runs"]
-    any_run = runs.groupby(["variant", "seed"])["success"].any()
-    rates = {name: wilson(int(any_run[name].sum()), len(any_run[name])) for name in (variant, BASE)}
+    rates = {}
+    for name in (variant, BASE):
+        part = runs[runs["variant"] == name]
+        learners = part.loc[part["success"], "seed"].nunique()
+        rates[name] = wilson(learners, part["seed"].nunique())
     return Claim(
         text=text,
         source=SOURCE,
@@ -114,6 +124,13 @@ def decay_is_coupled_to_the_rate(tables: Tables) -> Claim:
     return hardly_learns(tables, "decay not coupled to the rate", text)
 
 
+@known_failure(
+    reason=(
+        "without weight decay no dense network learns, but three of ten seeds do from the sparse "
+        "init at the larger m, within 1,500 steps, as lucky networks do"
+    ),
+    scales=("quick",),
+)
 def weight_decay_is_needed(tables: Tables) -> Claim:
     """Without weight decay nothing is learned from so few samples."""
     text = "Without weight decay nothing is learned near the edge"

@@ -19,6 +19,7 @@ from typing import Any
 
 import pandas as pd
 
+from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.models import MLP
 from elegans.report.result import Tables
@@ -54,6 +55,14 @@ class Settings:
     few: int
     many: int
     evaluate_every: int = 500
+
+    def __post_init__(self) -> None:
+        missing = {self.few, self.many, None} - set(self.samples)
+        if missing:
+            raise ValueError(
+                f"{checks.shown(self)}: samples holds few, many and None, which is online; "
+                f"{missing} is missing."
+            )
 
 
 def runs(settings: Settings) -> dict[str, Sweep]:

@@ -77,8 +77,8 @@ def _success(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     columns = [ONLINE if np.isinf(m) else f"{m:,.0f}" for m in grid.columns.astype(float)]
     look.heat_map(axes, grid.to_numpy(), [f"{r:,}" for r in grid.index], columns)
     for cell, colour in zip(boxes(part), (WIDE, NARROW), strict=False):
-        x = float(grid.columns.get_indexer([cell["samples"]])[0])
-        y = float(grid.index.get_indexer([cell["width"]])[0])
+        x = int(np.flatnonzero(grid.columns == cell["samples"])[0])
+        y = int(np.flatnonzero(grid.index == cell["width"])[0])
         box = Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, ec=colour, lw=2.5)
         axes.add_patch(box)
     axes.set(title=f"{_name(part)}: success rate (%)", xlabel="training examples m")

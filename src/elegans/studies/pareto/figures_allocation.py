@@ -27,6 +27,17 @@ def allocation(tables: Tables) -> Figure:
             if restarts > 1:
                 axes.plot(line["arithmetic"], line["theory"], ":", color=shade[width], lw=1.2)
         axes.plot([], [], ":", color="0.4", label="independent restarts")
+        chance = facts["lucky_chance"]
+        axes.axhline(chance, color="0.7", lw=0.8)
+        words = f"{chance:.0%}: one neuron has a gradient at the start"
+        axes.text(
+            0.01,
+            chance + 0.01,
+            words,
+            color="0.45",
+            fontsize=8,
+            transform=axes.get_yaxis_transform(),
+        )
         axes.set(xscale="log", ylim=(-0.03, 1.05), title=f"m = {samples:,} training examples")
         axes.set_xlabel("arithmetic: neurons x steps")
     panels[0].set_ylabel("share of training sets learned")

@@ -190,7 +190,7 @@ def _row_of_runs(axes: Axes, runs: pd.DataFrame, row: int, steps: int) -> None:
     rate = runs["success"].mean()
     axes.text(1.21 * steps, row, f"{rate:.0%}", ha="right", va="center", fontsize=8)
     if row == 0:
-        axes.legend(loc="lower center", ncols=len(sizes), bbox_to_anchor=(0.5, -0.02))
+        axes.legend(loc="lower right", ncols=len(sizes), bbox_to_anchor=(1.0, 0.98))
 
 
 def large_n(tables: Tables) -> Figure:

@@ -5,8 +5,13 @@ the default init changes three things at once: a 2-sparse row of ones has two en
 $n$, squared norm 2 instead of 1/3, and positive signs instead of random ones. Here each is varied
 apart: the number of entries at the paper's norm ($s$) and at one norm (2), and a factorial design
 over sparsity, norm and signs, whose eight corners hold both inits of the paper.
+
+A neuron with $s$ equal weights has a gradient at the start only if it reads $k - 1$ relevant bits,
+and for odd $s$ and $k$ never (`theory.resources.lucky_probability`): the table has the chance that
+a network holds such a neuron.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +33,7 @@ from elegans.studies.pareto.scores import summary, with_spared
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
+from elegans.theory import resources
 
 DENSE_NORM, SPARSE_NORM = 1 / 3, 2.0  # expected squared norms of the paper's two inits
 LABELS = ["s", "norm", "signs"]
@@ -121,11 +127,19 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     """One row per init, one per run, and the effects of the factorial design."""
     table = runs["runs"].table[[*LABELS, "samples", *COLUMNS]]
     ended = with_spared(table, settings.steps)
+    rows = summary(table, LABELS, settings.steps)
     return {
-        "arms": summary(table, LABELS, settings.steps),
+        "arms": rows.assign(theory=[lucky(settings, s) for s in rows["s"]]),
         "effects": sparsity_claims.effects(ended),
         "runs": ended,
     }
+
+
+def lucky(settings: Settings, s: str) -> float:
+    """The chance that a network holds a neuron with a gradient at the start; NaN for dense."""
+    if s == "dense":
+        return math.nan
+    return resources.lucky_chance(settings.n, settings.k, int(s), settings.width)
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -201,6 +215,7 @@ STUDY = Study(
         "high": ".0%",
         "median_steps": ",.0f",
         "spared": ".1%",
+        "theory": ".1%",
         "effect": "+.1%",
         "effect_low": "+.1%",
         "effect_high": "+.1%",
@@ -216,7 +231,8 @@ STUDY = Study(
         ),
         "arms": (
             "One row per init: entries of a neuron's row, its squared norm, signs; success with "
-            "its 95% Wilson interval, median steps, and the share of steps spared"
+            "its 95% Wilson interval, median steps, the share of steps spared, and the chance that "
+            "a network holds a neuron with a gradient at the start"
         ),
         "effects": "Main effects on the share of steps spared, with 95% bootstrap intervals",
         "runs": "One row per run.",

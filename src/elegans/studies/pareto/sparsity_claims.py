@@ -12,10 +12,11 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
 from elegans.studies.pareto.scores import gain, seed_means
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (3)"
 SMALL, LARGE = 1 / 3, 2.0  # squared norms of the dense and of the 2-sparse init
-FACTORS = {"sparsity": ("s", "dense", "2"), "norm": ("norm", SMALL, LARGE)} | {
+FACTORS = {"sparsity": ("s", "dense", "2"), "squared norm": ("norm", SMALL, LARGE)} | {
     "signs": ("signs", "random", "positive")
 }
 
@@ -36,7 +37,7 @@ def effects(runs: pd.DataFrame) -> pd.DataFrame:
         rows.append(
             {
                 "factor": factor,
-                "change": f"{name(before)} to {name(after)}",
+                "change": f"from {name(before)} to {name(after)}",
                 "effect": change.value,
                 "effect_low": change.low,
                 "effect_high": change.high,
@@ -47,7 +48,7 @@ def effects(runs: pd.DataFrame) -> pd.DataFrame:
 
 def name(value: Any) -> str:
     """A level of a factor in words."""
-    return f"squared norm {value:.2g}" if isinstance(value, float) else str(value)
+    return f"{value:.2g}" if isinstance(value, float) else str(value)
 
 
 def best(tables: Tables, norm: float | None, text: str) -> Claim:
@@ -84,6 +85,13 @@ def two_ones_are_best(tables: Tables) -> Claim:
     return best(tables, None, "Two ones per neuron are the best sparse init, and better than dense")
 
 
+@known_failure(
+    reason=(
+        "ten seeds are few: two entries spare more steps than each other number of them, but "
+        "against four the interval reaches zero"
+    ),
+    scales=("quick",),
+)
 def two_are_best_at_equal_norm(tables: Tables) -> Claim:
     """The same, with all rows scaled to squared norm 2."""
     text = "Two entries per neuron are best among inits of equal norm too"

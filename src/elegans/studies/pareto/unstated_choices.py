@@ -102,7 +102,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 STUDY = Study(
     name="unstated-choices",
-    title="What the recipe leaves unsaid: the loss matters, shuffling does not",
+    title="What the recipe leaves unsaid: loss and bias decay matter, shuffling does not",
     summary=(
         "A paper's experiment can be repeated only if its recipe is complete. This one names the "
         "batch, the learning rate and the weight decay, but not the loss, nor how weight decay "
