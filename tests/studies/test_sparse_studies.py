@@ -84,8 +84,8 @@ def test_learners_without_gradients_at_a_small_size():
 
 
 def test_rounding_is_linear_as_printed_only():
-    linear = lifted_parities.LinearRounding(m=2, q=8, rule="modulus")(1).iloc[0]
-    rounding = lifted_parities.LinearRounding(m=2, q=8, rule="rounding")(1).iloc[0]
+    linear = lifted_parities.LinearRounding(m=3, q=8, rule="modulus")(1000).iloc[0]
+    rounding = lifted_parities.LinearRounding(m=3, q=8, rule="rounding")(1000).iloc[0]
     assert linear["error"] == linear["least"] == 0
     assert rounding["error"] >= rounding["least"] > 0
     assert linear["equations"] > rounding["equations"]

@@ -28,7 +28,7 @@ def samples(tables: Tables) -> Figure:
     shade = look.colours(parities["p"])
     for p, part in parities.groupby("p"):
         mean = part.groupby("n")[["m_star", "monomials"]].mean()
-        right.plot(mean.index, mean["m_star"], "o-", color=shade[p], label=f"p = {p}, s = {2**p}")
+        right.plot(mean.index, mean["m_star"], "o-", color=shade[p], label=f"p = {p} bits")
         right.plot(mean.index, mean["monomials"], "--", color=shade[p])
     right.set(xscale="log", yscale="log", xlabel="inputs n", ylabel="samples needed")
     right.set(title="Parities of p bits, one active neuron of s")

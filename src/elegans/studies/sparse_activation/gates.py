@@ -114,7 +114,7 @@ def sparse_bias(s: int) -> float:
         q = special.ndtr(-t)
         return math.log(special.betainc(2, s - 1, q)) + 2 * math.log(s)
 
-    return float(optimize.brentq(log_excess, 0.0, 30.0))
+    return float(optimize.brentq(log_excess, 0.0, 15.0))
 
 
 def ramp_moments(t: float) -> tuple[float, float]:

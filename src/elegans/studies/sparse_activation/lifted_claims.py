@@ -120,7 +120,7 @@ def rounding_is_not_linear(tables: Tables) -> Claim:
 def addresses_are_recovered(tables: Tables) -> Claim:
     """On fair bits gated networks are recovered exactly where polynomials are not enough."""
     gates = tables["gates"]
-    polynomial = gates[[name for name in gates if name.startswith("degree_")]].min(axis=1)
+    polynomial = gates[[name for name in gates if str(name).startswith("degree_")]].min(axis=1)
     interval = bootstrap(polynomial.to_numpy(float), np.mean)
     return Claim(
         text=(

@@ -272,12 +272,13 @@ def log_s_degrees_are_needed(tables: Tables) -> Claim:
     """Parities of log2 s bits need that degree, and samples that grow as n to that power."""
     parities = tables["parities"]
     exact = int((parities["least_degree"] == parities["p"]).sum())
+    by_bits = {int(p): parities[parities["p"] == p] for p in sorted(parities["p"].unique())}
     slopes = {
         p: log_slope(part, "n", "m_star")
-        for p, part in parities.groupby("p")
+        for p, part in by_bits.items()
         if np.isfinite(part["m_star"]).all()
     }
-    is_power = len(slopes) == parities["p"].nunique() and all(
+    is_power = len(slopes) == len(by_bits) and all(
         abs(slope.value / p - 1) < 0.15 for p, slope in slopes.items()
     )
     text = ", ".join(f"{slope.value:.2f} (s = {2**p})" for p, slope in slopes.items())

@@ -27,8 +27,8 @@ def draws(tables: Tables, student: str, teacher: str) -> pd.DataFrame:
 
 def ratio(tables: Tables, student: str, first: str, second: str) -> Interval:
     """The geometric mean over s of least sizes, `second` over `first`, with its interval."""
-    logs = [np.log(draws(tables, student, teacher)) for teacher in (first, second)]
-    values = np.exp((logs[1] - logs[0]).to_numpy(float).mean(axis=1))
+    logs = [np.log(draws(tables, student, teacher).to_numpy(float)) for teacher in (first, second)]
+    values = np.exp((logs[1] - logs[0]).mean(axis=1))
     return percentile(float(values[0]), values[1:], 0.95)
 
 

@@ -96,7 +96,9 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     tight = [
         ({"p": p, "k": k}, MostSensitive(p=p, k=k)) for p in settings.tight_bits for k in (1, 2, 3)
     ]
-    gaussian = [({}, GaussianGates(b=b, n=settings.gate_n)) for b in settings.gaussian_bs]
+    gaussian: list[tuple[dict[str, Any], GaussianGates]] = [
+        ({}, GaussianGates(b=b, n=settings.gate_n)) for b in settings.gaussian_bs
+    ]
     return {
         "teachers": Sweep.of(points, seeds=settings.seeds),
         "gates": Sweep.of(gates, seeds=settings.seeds),
