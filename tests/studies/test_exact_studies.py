@@ -33,8 +33,8 @@ SMALL = {
         samples=1500,
         seeds=3,
         ratios=(4.0, 10.0),
-        parity_bits=(1, 2),
-        parity_ns=(8, 16, 32),
+        parity_bits=(2,),
+        parity_ns=(8, 16),
     ),
 }
 
@@ -137,9 +137,9 @@ def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0, curve=1.0, least
         for seed in range(4)
     ]
     curves = [
-        {"noise": noise, "ratio": r, "seed": seed, "ratio_to_theory": curve if r == 2.0 else 1.0}
+        {"noise": noise, "ratio": r, "seed": seed, "ratio_to_theory": curve if r == 4.0 else 1.0}
         for noise in (0.0, 0.5)
-        for r in (2.0, 4.0)
+        for r in (2.0, 4.0, 10.0)
         for seed in range(4)
     ]
     parities = [

@@ -24,6 +24,7 @@ from elegans.theory.boolean import fourier
 
 LEARNED = 0.1  # of the variance
 MULTIPLES = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)  # of the monomials, to find m*
+RIDGE = 1e-6  # normal equations are solved in place of a singular value decomposition
 CONFIDENCE = 0.05  # the failure probability in theorem 8
 
 
@@ -81,17 +82,18 @@ class SparseParity:
         train, test = slice(2 * count), slice(2 * count, None)
 
         def error(degree: int, rows: int) -> float:
-            model = LowDegreeRegressor(degree=degree).fit(x[train][:rows], y[train][:rows])
+            model = LowDegreeRegressor(degree=degree, alpha=RIDGE)
+            model.fit(x[train][:rows], y[train][:rows])
             return float(np.mean((model.predict(x[test]) - y[test]) ** 2) / y[test].var())
 
         learned = [d for d in range(self.p + 1) if error(d, 2 * count) < LEARNED]
         sizes = [round(multiple * count) for multiple in MULTIPLES]
-        enough = [m for m in sizes if error(self.p, m) < LEARNED]
+        enough = (m for m in sizes if error(self.p, m) < LEARNED)
         row = {
             "s": 2**self.p,
             "monomials": count,
             "least_degree": min(learned, default=self.n + 1),
-            "m_star": float(min(enough, default=np.inf)),
+            "m_star": float(next(enough, np.inf)),
         }
         return pd.DataFrame([row])
 

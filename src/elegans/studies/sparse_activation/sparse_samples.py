@@ -30,6 +30,7 @@ from elegans.tasks import Parity, SparseNetwork
 from elegans.training.recipe import Stop, Training
 
 UNEXPLAINED = 0.25  # of the variance, at most
+RIDGE = 1e-3  # normal equations are solved in place of a singular value decomposition
 TARGET = 0.8  # of the runs
 
 
@@ -75,7 +76,7 @@ class PolynomialTrial:
         """One row: the share of the variance that is left on all inputs."""
         x, y = (np.asarray(part, float) for part in teacher(self.kind, self.n, self.b).population())
         rows = np.random.default_rng([seed, self.samples]).integers(0, len(x), self.samples)
-        learner = LowDegreeRegressor(degree="auto", max_degree=self.max_degree, cv=3)
+        learner = LowDegreeRegressor(degree="auto", max_degree=self.max_degree, cv=3, alpha=RIDGE)
         left = float(np.mean((learner.fit(x[rows], y[rows]).predict(x) - y) ** 2) / y.var())
         row = {"left": left, "degree": learner.degree_, "success": left <= UNEXPLAINED}
         return pd.DataFrame([row])
@@ -100,7 +101,7 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
             loss="square",
             optimizer="adam",
             learning_rate=settings.rate,
-            batch=64,
+            batch=32,
             steps=settings.steps,
             samples=m,
             evaluate_every=settings.steps // 20,
@@ -164,8 +165,8 @@ STUDY = Study(
                 n=12,
                 bs=(2, 3, 4),
                 grid=powers(16, 2048),
-                width=128,
-                steps=4000,
+                width=100,
+                steps=3000,
                 rate=3e-3,
                 max_degree=4,
                 seeds=5,
