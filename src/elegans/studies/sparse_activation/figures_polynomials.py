@@ -22,6 +22,7 @@ def samples(tables: Tables) -> Figure:
     left.set(xscale="log", yscale="log", xlabel="samples per monomial, m/p")
     left.set(ylabel="error / variance", title="Degree 2, one active neuron")
     left.set_xticks(sorted(curve["ratio"].unique()), [f"{r:g}" for r in curve["ratio"].unique()])
+    left.set_yticks([0.5, 1, 2, 4], ["0.5", "1", "2", "4"])
     left.minorticks_off()
     left.legend()
     parities = tables["parities"]

@@ -23,7 +23,7 @@ from elegans.theory import sparse_activation
 from elegans.theory.boolean import fourier
 
 LEARNED = 0.1  # of the variance
-MULTIPLES = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)  # of the monomials, to find m*
+MULTIPLES = (0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)  # of the monomials, to find m*
 RIDGE = 1e-6  # normal equations are solved in place of a singular value decomposition
 CONFIDENCE = 0.05  # the failure probability in theorem 8
 

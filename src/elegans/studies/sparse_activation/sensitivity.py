@@ -236,7 +236,7 @@ def gaussian_inputs_leave_nothing(tables: Tables) -> Claim:
     bits = log_slope(gaussian, "s", "bits")
     ratio = gaussian["bias"] / gaussian["theory"]
     return Claim(
-        text="With Gaussian inputs, biases that keep neurons silent leave a mean square of 1/s",
+        text="Under Gaussian inputs, biases that keep neurons silent leave a mean square below 1/s",
         source=f"{SOURCE}, remark on Gaussian inputs",
         measured=(
             f"exponent of s in the mean square {normal.value:.2f} under Gaussian inputs, "
