@@ -1,5 +1,7 @@
 """Learners that are not SGD, with the interface of scikit-learn."""
 
+from elegans.learners.addresses import GatedNetwork as GatedNetwork
+from elegans.learners.addresses import recover_gates as recover_gates
 from elegans.learners.conjunctions import ConjunctionElimination as ConjunctionElimination
 from elegans.learners.conjunctions import ConjunctionSearch as ConjunctionSearch
 from elegans.learners.conjunctions import consistent_conjunctions as consistent_conjunctions
