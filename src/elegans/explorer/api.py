@@ -134,9 +134,11 @@ def history(sources: Sources, request: Request) -> dict[str, Any]:
         rows = [(row["run"], row["experiment"], row["seed"]) for row in page["rows"]]
         total = page["total"]
     points = points_per_curve(min(len(rows), MAX_CURVES))
-    curves, known = [], set()
-    for number, experiment, seed in rows[:MAX_CURVES]:
-        columns = scalars(records.arrays(number, "history"))
+    curves: list[dict[str, Any]] = []
+    known: set[str] = set()
+    with records.reading():
+        histories = [scalars(records.arrays(row[0], "history")) for row in rows[:MAX_CURVES]]
+    for (_, experiment, seed), columns in zip(rows, histories, strict=False):
         known |= columns.keys()
         if metric in columns:
             few = downsampled(columns[metric], points)

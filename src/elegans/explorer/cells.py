@@ -9,7 +9,7 @@ median between the quartiles.
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +62,13 @@ class Axis:
     def of(self, places: Collection[int]) -> tuple["Axis", dict[int, int]]:
         """The axis with these places alone, and where each of them is now."""
         kept = sorted(places)
-        columns = [[part[i] for i in kept] for part in (self.labels, self.terms, self.middles)]
-        rest = (self.hidden, self.is_binned)
-        return Axis(self.name, *columns, *rest), {old: new for new, old in enumerate(kept)}
+        rest = replace(
+            self,
+            labels=[self.labels[i] for i in kept],
+            terms=[self.terms[i] for i in kept],
+            middles=[self.middles[i] for i in kept],
+        )
+        return rest, {old: new for new, old in enumerate(kept)}
 
 
 @dataclass(frozen=True)
@@ -96,16 +100,22 @@ def grid(index: Index, view: View, max_values: int = MAX_VALUES) -> Grid:
         names = _hashes(index, {row[6] for row in rows if row[6] == row[7]})
     x, x_places = x.of({row[0] for row in rows})
     y, y_places = y.of({row[1] for row in rows})
-    cells = [
-        Cell(
-            x_places[row[0]],
-            y_places[row[1]],
-            *(int(part) for part in row[2:5]),
-            *(wilson(row[4], row[3]) if view.z == RATE else quartiles(row[5])),
-            names.get(row[6], "") if row[6] == row[7] else "",
+    cells = []
+    for place_x, place_y, runs, judged, succeeded, text, first, last in rows:
+        value, low, high = wilson(succeeded, judged) if view.z == RATE else quartiles(text)
+        cells.append(
+            Cell(
+                x=x_places[place_x],
+                y=y_places[place_y],
+                runs=runs,
+                judged=judged,
+                succeeded=int(succeeded),
+                value=value,
+                low=low,
+                high=high,
+                experiment=names.get(first, "") if first == last else "",
+            )
         )
-        for row in rows
-    ]
     cells.sort(key=lambda cell: (cell.x, cell.y))
     return Grid(x, y, cells, sum(cell.runs for cell in cells), total)
 
@@ -139,7 +149,7 @@ def axis(index: Index, view: View, name: str, letter: str, max_values: int) -> t
     return result, f"place_{letter}({f'e.{field.column}' if field.varies else '0'})"
 
 
-def wilson(succeeded: float, runs: int) -> tuple[float | None, float | None, float | None]:
+def wilson(succeeded: float | int, runs: int) -> tuple[float | None, float | None, float | None]:
     """The rate and Wilson's interval at 95%; nothing of no runs."""
     if not runs:
         return None, None, None

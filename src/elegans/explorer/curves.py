@@ -78,12 +78,11 @@ def plain(values: Any) -> list[Any]:
     """Numbers as JSON has them: float32 at most, not a number and infinite ones as null."""
     array = np.asarray(values)
     if array.dtype.kind in "fc":
-        array = array.astype(np.float32)
-        texts = array.astype(float)
-        rounded = np.array([float(f"{v:.7g}") for v in texts.ravel()], float)
-        nested = np.where(np.isfinite(rounded), rounded.astype(object), None)
-        return nested.reshape(array.shape).tolist()  # type: ignore[no-any-return]
-    return array.tolist()  # type: ignore[no-any-return]
+        numbers = array.astype(np.float32).astype(float)
+        rounded = np.array([float(f"{v:.9g}") for v in numbers.ravel()]).astype(object)
+        rounded[~np.isfinite(numbers.ravel())] = None
+        return rounded.reshape(array.shape).tolist()
+    return array.tolist()
 
 
 def scalars(columns: dict[str, np.ndarray]) -> dict[str, Curve]:

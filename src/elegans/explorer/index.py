@@ -6,7 +6,8 @@ damaged and nothing else. What is kept is a narrow copy: per run its experiment,
 metrics, per experiment the codes of the fields that vary. Texts and arrays stay in the file.
 
 A sweep that is running only adds rows, so a refresh reads those above the last id. If rows were
-removed (failed runs that are done again, say), the totals differ, and all is read again.
+removed (failed runs that are done again, say), the totals differ, and all is read again. Between
+two refreshes the file is closed: whoever has it open keeps its log from being removed.
 """
 
 import sqlite3
@@ -68,7 +69,7 @@ class Index:
         self._lock = threading.RLock()  # of the copy
         self._loading = threading.Lock()  # one refresh at a time
         self._looked = 0.0
-        self._data_version = -1
+        self._state: object = None  # of the file and its log, when they were last read
         self._progress = Progress(0, 0, 0, 0)
         self._columns: set[int] = set()  # the numbers of fields that have a column
         self._counts = [0, 0]  # rows of experiments and runs that were read, damaged ones too
@@ -101,6 +102,7 @@ class Index:
         except StoreError as error:
             self.error = str(error)
         finally:
+            self._file.close()
             self._loading.release()
 
     def select(self, query: str, *values: Any) -> list[Any]:
@@ -136,7 +138,7 @@ class Index:
                 ":memory:", check_same_thread=False, isolation_level=None
             )
             self._memory.executescript(TABLES)
-            self._memory.create_aggregate("quartiles", 1, Quartiles)
+            self._memory.create_aggregate("quartiles", 1, Quartiles)  # type: ignore[arg-type]
             self.settings, self._columns = Settings(), set()
             self._counts, self._last = [0, 0], [0, 0]
             self.version += 1
@@ -146,18 +148,14 @@ class Index:
         if time.monotonic() - self._looked < SECONDS_BETWEEN_LOOKS:
             return False
         self._looked = time.monotonic()
-        with self._file.reading() as is_there:
-            if not is_there:
-                raise StoreError(f"There is no store at {self.path} any more.")
-            ((version,),) = self._file.rows("PRAGMA data_version")
-        return version != self._data_version
+        return state_of(self.path) != self._state
 
     def _read_block(self) -> bool:
         """Reads a block of experiments or, if there are no more, of runs; whether there is more."""
+        self._state = state_of(self.path)  # before reading: what comes meanwhile is seen next time
         with self._file.reading() as is_there:
             if not is_there:
-                raise StoreError(f"There is no store at {self.path}; a sweep makes one.")
-            ((self._data_version,),) = self._file.rows("PRAGMA data_version")
+                raise StoreError(f"There is no store at {self.path} any more.")
             totals = dict(self._file.rows("SELECT name, number FROM totals"))
             expected = [totals.get(name, 0) for name in (b"experiments", b"runs")]
             texts = self._file.rows(
@@ -229,10 +227,22 @@ class Index:
         )
 
 
-class Quartiles(list[float]):
+def state_of(path: Path) -> object:
+    """What changes when a store is written: when and how long its file and its log are."""
+    states = []
+    for file in (path, path.with_name(path.name + "-wal")):
+        try:
+            state = file.stat()
+            states.append((state.st_mtime_ns, state.st_size))
+        except OSError:
+            states.append((0, 0))
+    return states
+
+
+class Quartiles(list[float | int]):
     """An aggregate of SQL: the three quartiles, as text, interpolated as pandas does."""
 
-    def step(self, value: float | None) -> None:
+    def step(self, value: float | int | None) -> None:
         """Takes a value; a missing one does not count."""
         if value is not None:
             self.append(value)

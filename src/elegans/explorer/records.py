@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,8 @@ from elegans.store.schema import StoreError
 
 MAX_ARRAY_BYTES = 64 * 2**20  # of a blob once decompressed
 CACHE_BYTES = 64 * 2**20
-SECONDS_THAT_IS_LIVE = 3600.0
+MIN_SECONDS_OF_SILENCE = 60.0  # after which a store may be at rest
+GAPS_OF_SILENCE = 3.0  # in the longest time between the last runs
 ARRAYS = COLUMNS.index("arrays")
 Columns = dict[str, np.ndarray]
 
@@ -57,9 +59,11 @@ class Records:
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
         self._file = File(path, readonly=True)
+        self._depth = 0
         with self._file.reading() as is_there:  # refuses what is not a store at once
             if not is_there:
                 raise StoreError(f"There is no store at {path}; a sweep makes one.")
+        self._file.close()
         self.index = Index(path)
         self._lock = threading.RLock()
         self._cache: OrderedDict[tuple[int, str], Columns] = OrderedDict()
@@ -71,17 +75,21 @@ class Records:
             self._file.close()
 
     def is_growing(self) -> bool:
-        """Whether a writer has the file open, as far as its log says, and wrote within an hour."""
+        """Whether it has a log that was written to not long ago, as times between runs go."""
         log = self.path.with_name(self.path.name + "-wal")
         try:
             state = log.stat()
         except OSError:
             return False
-        return state.st_size > 0 and time.time() - state.st_mtime < SECONDS_THAT_IS_LIVE
+        query = "SELECT finished FROM runs ORDER BY id DESC LIMIT 20"
+        moments = sorted(moment for (moment,) in self.index.select(query) if moment)
+        gap = max((b - a for a, b in pairwise(moments)), default=0.0)
+        silence = max(MIN_SECONDS_OF_SILENCE, GAPS_OF_SILENCE * gap)
+        return state.st_size > 0 and time.time() - state.st_mtime < silence
 
     def experiment(self, name: str) -> dict[str, Any]:
         """The settings of an experiment, given by hash, as plain data."""
-        with self._reading():
+        with self.reading():
             rows = self._file.rows(
                 "SELECT id, hash, json, checksum FROM experiments WHERE hash = ?", name
             )
@@ -99,7 +107,7 @@ class Records:
     def record(self, name: str, seed: int) -> Record:
         """A run, given by the hash of its experiment and its seed."""
         settings = self.experiment(name)
-        with self._reading():
+        with self.reading():
             ((number,),) = self._file.rows("SELECT id FROM experiments WHERE hash = ?", name)
             ids = self._file.find(number, seed)
             if not ids:
@@ -126,7 +134,7 @@ class Records:
             if key in self._cache:
                 self._cache.move_to_end(key)
                 return self._cache[key]
-            with self._reading():
+            with self.reading():
                 (block,) = self._file.blocks([number])
                 if not block.rows or not block.columns["sound"][0]:
                     raise StoreError(f"Run {number} is damaged or gone.")
@@ -161,24 +169,33 @@ class Records:
         return sum(a.nbytes for columns in self._cache.values() for a in columns.values())
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """A block that reads one moment of the file, each statement for two seconds at most."""
+    def reading(self) -> Iterator[None]:
+        """A block that reads one moment of the file, for two seconds at most; blocks may nest."""
         with self._lock:
-            deadline = time.monotonic() + SECONDS_PER_STATEMENT
-            with self._file.reading() as is_there:
-                if not is_there:
-                    raise StoreError(f"There is no store at {self.path} any more.")
-                connection = self._file.connection
-                connection.set_progress_handler(
-                    lambda: time.monotonic() > deadline, STEPS_BETWEEN_CHECKS
-                )
-                try:
+            self._depth += 1
+            try:
+                with self._limited():
                     yield
-                except sqlite3.OperationalError as error:
-                    if "interrupted" not in str(error):
-                        raise
-                    raise Timeout(f"{self.path.name} does not answer within two seconds.") from (
-                        error
-                    )
-                finally:
-                    connection.set_progress_handler(None, 0)
+            finally:
+                self._depth -= 1
+                if not self._depth:  # whoever has it open keeps its log from being removed
+                    self._file.close()
+
+    @contextmanager
+    def _limited(self) -> Iterator[None]:
+        if self._depth > 1:  # the outermost block has a limit already
+            yield
+            return
+        deadline = time.monotonic() + SECONDS_PER_STATEMENT
+        with self._file.reading() as is_there:
+            if not is_there:
+                raise StoreError(f"There is no store at {self.path} any more.")
+            self._file.connection.set_progress_handler(
+                lambda: time.monotonic() > deadline, STEPS_BETWEEN_CHECKS
+            )
+            try:
+                yield
+            except sqlite3.OperationalError as error:
+                if "interrupted" not in str(error):
+                    raise
+                raise Timeout(f"{self.path.name} does not answer within two seconds.") from error

@@ -36,7 +36,8 @@ def cell(sources: Sources, request: Request) -> Answer:
         name,
     )
     shown = rows[:MAX_CURVES]
-    histories = {row[1]: scalars(records.arrays(row[0], "history")) for row in shown}
+    with records.reading():
+        histories = {row[1]: scalars(records.arrays(row[0], "history")) for row in shown}
     measures = list(dict.fromkeys(m for curves in histories.values() for m in curves))
     metric = request.query_params.get("metric") or _preferred(measures)
     if metric and metric not in measures:

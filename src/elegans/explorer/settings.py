@@ -135,10 +135,11 @@ class Settings:
             flat = flattened(plain)
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
-        for name in flat.keys() - self.fields.keys():
-            new = self.fields[name] = Field(name, len(self.fields))
-            if self.count:  # the experiments before this one do not have it
-                new.code(None)
+        for name in flat:
+            if name not in self.fields:
+                self.fields[name] = Field(name, len(self.fields))
+                if self.count:  # the experiments before this one do not have it
+                    self.fields[name].code(None)
         codes = {self.fields[name].number: self.fields[name].code(v) for name, v in flat.items()}
         for absent in self.fields.keys() - flat.keys():
             codes[self.fields[absent].number] = self.fields[absent].code(None)

@@ -8,10 +8,10 @@ in URLs are keys of these lists and never become paths.
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from elegans.explorer.records import Records
 from elegans.report import bundle
@@ -19,6 +19,7 @@ from elegans.report.result import Claim, Result
 from elegans.store.schema import StoreError
 
 MAX_FILE = 64 * 2**20  # bytes of a file that is served
+Read = TypeVar("Read")
 SERVED = re.compile(r"figure(-\d+)?\.(png|svg)|page\.html|[^/]+\.csv")
 
 
@@ -44,28 +45,29 @@ class Study:
 
     def headline(self) -> Headline:
         """Title and claims, read again when the bundle is written again."""
-        return self._kept("headline", self._headline)  # type: ignore[no-any-return]
+        return self._kept("headline", self._headline)
 
     def result(self) -> Result:
         """All of it; raises `BundleError` if it is not whole."""
-        return self._kept("result", lambda: bundle.read(self.directory))  # type: ignore[no-any-return]
+        return self._kept("result", lambda: bundle.read(self.directory))
 
     def _headline(self) -> Headline:
         try:
             content = bundle.from_json(self.directory.joinpath(bundle.RESULT).read_text("utf-8"))
             names = ("text", "source", "measured", "against", "holds", "known_failure")
             claims = [Claim(**{n: c[n] for n in names if n in c}) for c in content["claims"]]
-            texts = (str(content[name]) for name in ("title", "source", "scale"))
-            return Headline(*texts, tuple(claims))
+            title, source, scale = (str(content[name]) for name in ("title", "source", "scale"))
+            return Headline(title, source, scale, tuple(claims))
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             return Headline(self.name, "", "", (), f"{bundle.RESULT} cannot be read: {error!r}.")
 
-    def _kept(self, what: str, read: Any) -> Any:
+    def _kept(self, what: str, read: Callable[[], Read]) -> Read:
         path = self.directory / bundle.RESULT
         changed = path.stat().st_mtime_ns if path.exists() else 0
         if self._read.get(what, (None, None))[0] != changed:
             self._read[what] = (changed, read())
-        return self._read[what][1]
+        kept: Read = self._read[what][1]
+        return kept
 
 
 @dataclass
@@ -138,9 +140,10 @@ def _add_directory(sources: Sources, directory: Path) -> None:
 def _add_bundle(sources: Sources, directory: Path) -> None:
     name = _free(directory.name, sources.studies)
     files = {}
-    for entry in [*directory.iterdir(), *directory.glob("tables/*.csv")]:
-        is_below = not (directory / "tables").is_symlink()
-        if SERVED.fullmatch(entry.name) and _is_plain(entry) and is_below:
+    tables = directory / "tables"
+    below = [] if tables.is_symlink() else tables.glob("*.csv")
+    for entry in [*directory.iterdir(), *below]:
+        if SERVED.fullmatch(entry.name) and _is_plain(entry):
             files[entry.name] = entry
     study = Study(name, directory, files)
     if _is_plain(directory / "runs.db"):

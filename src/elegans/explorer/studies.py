@@ -29,7 +29,7 @@ SECONDS_FOR_A_SUMMARY = 0.3
 
 def home(sources: Sources, request: Request) -> Answer:
     """All bundles and stores."""
-    studies = [
+    studies: list[dict[str, Any]] = [
         {"study": study, "headline": study.headline(), "counts": claim_counts(study)}
         for study in sources.studies.values()
     ]
