@@ -116,7 +116,7 @@ def test_ones_own_task_model_probe_and_study_run_as_printed(here, capsys):
 
 
 def test_the_practitioners_tutorial_runs_as_printed(capsys, here):
-    one = "SparseMLPClassifier(ensemble=1, epochs=20, random_state=0)"
+    one = "SparseMLPClassifier(ensemble=1, width=64, epochs=20, random_state=0)"
     sizes = [
         ("SparseMLPClassifier(random_state=0)", one),
         ("SparseMLPRegressor(random_state=0)", one.replace("Classifier", "Regressor")),
@@ -127,7 +127,8 @@ def test_the_practitioners_tutorial_runs_as_printed(capsys, here):
         ("ensemble=2,", "ensemble=1, epochs=3,"),
         ("ensemble=8,", "ensemble=1, epochs=3,"),
         ("[64, 256, 1024]", "[64]"),
-        ("n_iter=6", "n_iter=2"),
+        ("n_iter=6", "n_iter=1"),
+        ("    cv=3,", "    cv=2,"),
     ]
     run(replaced("\n".join(blocks("docs/tutorial-practitioner.md")), sizes), "practitioner")
     printed = capsys.readouterr().out.splitlines()

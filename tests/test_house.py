@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import elegans as el
+from docs.site import reference
 from elegans.studies import catalogue
 
 ROOT = Path(__file__).parents[1]
@@ -119,6 +120,19 @@ def test_public_names_are_documented():
             if is_public and is_named and not inspect.getdoc(value):
                 missing.append(f"{module.__name__}.{name}")
     assert not missing, missing
+
+
+def test_every_public_module_is_in_the_api_reference():
+    pages = reference.pages()
+    listed = [name for text in pages.values() for name in re.findall(r"automodule:: (.+)", text)]
+    assert len(listed) == len(set(listed))
+    everything = {module.name for module in pkgutil.walk_packages([str(SOURCE)], "elegans.")}
+    for name in everything - set(listed):
+        _, room, *rest = name.split(".")
+        is_chapter = room == "studies" and rest[0] in reference.CHAPTERS
+        assert is_chapter or reference.SKIPPED & set(name.split(".")), name
+    assert set(reference.rooms()) == set(FLOW) - reference.SKIPPED
+    assert all(f"\nelegans.{room}\n" in pages["index"] for room in reference.rooms())
 
 
 def test_at_most_25_names_are_on_top_and_dir_shows_them():

@@ -2,7 +2,6 @@
 
 import ast
 import fnmatch
-import pkgutil
 import re
 from pathlib import Path
 
@@ -35,22 +34,6 @@ def test_every_page_is_in_a_table_of_contents():
         assert is_generated or fnmatch.filter(pages, entry), entry
 
 
-def test_every_public_module_is_in_the_reference():
-    pages = reference.pages()
-    listed = [name for text in pages.values() for name in re.findall(r"automodule:: (.+)", text)]
-    assert len(listed) == len(set(listed))
-    modules = {module.name for module in pkgutil.walk_packages(elegans.__path__, "elegans.")}
-    hidden = set(modules) - set(listed)
-    for name in hidden:
-        _, room, *rest = name.split(".")
-        is_chapter = room == "studies" and rest[0] in reference.CHAPTERS
-        is_skipped = reference.SKIPPED & set(name.split("."))
-        assert is_chapter or is_skipped, name
-    entries = list(toctree_entries(pages["index"]))
-    assert entries == [f"elegans.{room}" for room in reference.rooms()]
-    assert {"tasks", "models", "theory", "training", "sweeps", "store"} <= set(reference.rooms())
-
-
 def formulas():
     """Every formula of a docstring or a page."""
     texts = [path.read_text("utf-8") for path in DOCS.glob("*.md")]
@@ -70,7 +53,7 @@ def test_every_formula_is_drawn():
         assert mathml.mathml(formula).startswith("<math")
 
 
-@pytest.mark.parametrize("formula", [r"\nosuchcommand x", r"\frac{1", "x_1_2"])
+@pytest.mark.parametrize("formula", [r"\nosuchcommand x", r"\left( x", "x_1_2"])
 def test_a_formula_that_cannot_be_drawn_is_refused(formula):
     with pytest.raises(mathml.FormulaError, match=re.escape(repr(formula))):
         mathml.mathml(formula)

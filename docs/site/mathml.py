@@ -9,7 +9,7 @@ import base64
 import html
 import io
 import logging
-from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -98,9 +98,10 @@ def _space(row: ElementTree.Element) -> None:
 def font() -> bytes:
     """The characters of STIX Two Math that formulas use, as a WOFF file."""
     logging.getLogger("fontTools.subset").setLevel(logging.WARNING)  # a line per table otherwise
-    path = resources.files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf"
-    with resources.as_file(path) as file:
-        full = TTFont(file)
+    package = find_spec("ziamath")  # not imported: it is here for its font alone
+    if package is None or package.origin is None:
+        raise FileNotFoundError("ziamath, whose font formulas use, is not installed: make docs")
+    full = TTFont(Path(package.origin).parent / "fonts" / "STIXTwoMath-Regular.ttf")
     options = subset.Options(layout_features=["ssty", "flac", "dtls"], hinting=False)
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=CHARACTERS)
