@@ -11,7 +11,7 @@ from elegans.explorer.guard import POLICY, SANDBOX
 from elegans.explorer.sources import listed
 from elegans.runs import Run
 from elegans.store.file import File, sum_of
-from elegans.store.record import checksum, digest
+from elegans.store.record import checksums, digest
 from elegans.store.schema import StoreError
 from elegans.store.store import Store
 
@@ -159,7 +159,7 @@ def hostile(path, width=SCRIPT, text=None, blob=None):
             )
             file.rows("UPDATE runs SET arrays = ? WHERE id = 1", sum_of([(b"history", sums)]))
             (block,) = file.blocks([1])
-            file.rows("UPDATE runs SET checksum = ? WHERE id = 1", checksum(block.rows[0]))
+            file.rows("UPDATE runs SET checksum = ? WHERE id = 1", checksums([block.rows[0]])[0])
         file.close()
     return path
 
