@@ -146,6 +146,13 @@ def test_claims_about_building_blocks_can_fail(claim, change):
     assert not claim(block_tables(**change)).holds
 
 
+@pytest.mark.parametrize("k", [2, 4])
+def test_errata_powers_have_larger_gaps_than_rectifiers(k):
+    neurons = [building_blocks.Sharpness(n=9, k=k)(seed) for seed in range(20)]
+    gaps = pd.concat(neurons).groupby("activation")["gap"].mean()
+    assert gaps["power"] > gaps["rectifier"] > gaps["smooth rectifier"] > 0
+
+
 def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
     """Tables of fits with the given errors at degree 3, and their ratio to what is expected."""
     errors = {low_degree.SPARSE: sparse, low_degree.UNGATED: ungated, low_degree.PARITY: parity}
