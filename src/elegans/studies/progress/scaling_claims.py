@@ -14,6 +14,7 @@ from elegans.studies.progress.times import (
     row_at,
     share_of,
 )
+from elegans.studies.study import known_failure
 
 SOURCE = "thesis, section 5.3, Finding 5.1"
 SMALLEST_STARRED_BATCH = 16
@@ -114,6 +115,15 @@ def faster_than_guessing(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "The document trained it with SGD at a few small (n, k) only, and (10, 3) is one of them: "
+        "a small transformer with layer norm converges there under SGD at a rate of 0.1 nearly as "
+        "often as under Adam. Larger tasks, on which Adam itself needs a width of 64, are those of "
+        "scale laptop; the document's width of 1,024 without norms is that of scale paper."
+    ),
+    scales=("quick",),
+)
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
     """Plain SGD trains the transformer less often than Adam, the control, at each of its rates.
 
