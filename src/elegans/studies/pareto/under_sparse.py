@@ -22,7 +22,7 @@ readout that solves for the parity on $k + 1$ sums. Its correlation $\mathbb{E}\
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -35,11 +35,11 @@ from elegans.fields import configuration
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.statistics import log_slope, wilson
+from elegans.statistics import wilson
 from elegans.studies.pareto import under_claims
 from elegans.studies.pareto.recipe import finished, training
 from elegans.studies.study import Scale, Study
-from elegans.studies.thresholds import least_size
+from elegans.studies.thresholds import least_size, power_law
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
@@ -75,7 +75,8 @@ def small_weight(n: int, s: int) -> float:
 def sizes_of_gradient(n: int, k: int, s: int) -> tuple[float, float]:
     """What a good neuron's gradient is at the rest of the support, and at irrelevant bits."""
     share = abs(majority.half(s, s)) / 2
-    return tuple(share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
+    relevant, irrelevant = (share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
+    return relevant, irrelevant
 
 
 def readout(k: int) -> Float[np.ndarray, " features"]:
@@ -258,7 +259,8 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def least_samples(table: pd.DataFrame) -> pd.DataFrame:
     """Per s, n and seed: the least samples from which all that are more pass; infinite if none."""
     rows = []
-    for (s, n, seed), part in table.groupby(["s", "n", "seed"], sort=False):
+    for key, part in table.groupby(["s", "n", "seed"], sort=False):
+        s, n, seed = cast(tuple[Any, ...], key)
         least = least_size(part["samples"].tolist(), (part["correlation"] >= GOAL).tolist())
         rows.append({"s": int(s), "n": int(n), "seed": int(seed), "samples": least})
     return pd.DataFrame(rows)
@@ -269,8 +271,9 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
     rows = []
     for name, table, column in (("samples", needed, "samples"), ("width", widths, "width")):
         for s, part in table.groupby("s"):
-            slope = log_slope(part, "n", column)
-            theory = settings.k - s - 1 if name == "samples" else s
+            known = int(cast(Any, s))
+            slope = power_law(part, "n", column)
+            theory = settings.k - known - 1 if name == "samples" else known
             rows.append(
                 {
                     "law": f"{name} over n, s = {s}",
@@ -286,8 +289,13 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
 def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) -> pd.DataFrame:
     """Per s and n: what 95% of the seeds need at most, beside the prescription."""
     rows = []
-    for (s, n), part in needed.groupby(["s", "n"]):
-        row = {"s": int(s), "n": int(n), "samples": part["samples"].quantile(0.95, "higher")}
+    for key, part in needed.groupby(["s", "n"]):
+        s, n = cast(tuple[Any, ...], key)
+        row: dict[str, Any] = {
+            "s": int(s),
+            "n": int(n),
+            "samples": part["samples"].quantile(0.95, "higher"),
+        }
         if s:
             plan = resources.under_sparse(int(n), settings.k, int(s))
             wide = widths[(widths["s"] == s) & (widths["n"] == n)]["width"]
@@ -302,7 +310,8 @@ def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
 def exact_rates(table: pd.DataFrame) -> pd.DataFrame:
     """Per init and samples: how many runs learn."""
     rows = []
-    for (init, samples), part in finished(table).groupby(["init", "samples"], sort=False):
+    for key, part in finished(table).groupby(["init", "samples"], sort=False):
+        init, samples = cast(tuple[Any, ...], key)
         rate = wilson(int(part["success"].sum()), len(part))
         rows.append({"init": init, "samples": int(samples), "runs": len(part), "rate": rate.value})
         rows[-1] |= {"low": rate.low, "high": rate.high}
