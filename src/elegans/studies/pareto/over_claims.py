@@ -1,5 +1,6 @@
 """What is claimed of theorem 16 as an algorithm, on the tables of the study `over-sparse`."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,9 @@ def truncation_saves_samples(tables: Tables) -> Claim:
     # a threshold that was not found counts as no saving
     cautious = (plain["low"] / truncated["high"]).fillna(0.0)
     s = cautious.idxmin()
-    interval = (ratios[s], cautious[s], plain["high"][s] / truncated["low"][s])
+    least = float(truncated["low"][s])
+    most = float(plain["high"][s]) / least if least > 0 else math.inf
+    interval = (float(ratios[s]), float(cautious[s]), most)
     return Claim(
         text="Truncation of the first gradient saves most of the examples",
         source="Pareto paper, footnote 4",
