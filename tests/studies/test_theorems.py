@@ -11,6 +11,7 @@ from elegans.report.result import Tables
 from elegans.studies.pareto import (
     figures_theorems,
     fixed_kernel,
+    good_neurons,
     kernel_claims,
     over_claims,
     over_sparse,
@@ -108,16 +109,16 @@ def test_theorem_21_finds_the_support_at_its_prescription():
 
 def test_the_gradients_of_good_neurons_are_those_of_the_closed_form():
     n, k, s = 11, 4, 2
-    w = np.full(n, under_sparse.small_weight(n, s))
+    w = np.full(n, good_neurons.small_weight(n, s))
     w[:s] = 1.0
     exact = gradients.enumerated(w, tuple(range(k)))
-    relevant, irrelevant = under_sparse.sizes_of_gradient(n, k, s)
+    relevant, irrelevant = good_neurons.sizes_of_gradient(n, k, s)
     np.testing.assert_allclose(np.abs(exact[s:k]), relevant, rtol=1e-9)
     np.testing.assert_allclose(np.abs(exact[k:]), irrelevant, rtol=1e-9)
 
 
 def test_the_search_for_widths_counts_neurons_until_each_bias_has_a_good_one():
-    widths = [under_sparse.WidthSearch(9, 4, 2)(seed)["width"][0] for seed in range(200)]
+    widths = [good_neurons.WidthSearch(9, 4, 2)(seed)["width"][0] for seed in range(200)]
     chance = resources.good_probability(9, 4, 2) / 4
     coupon = sum(1 / (j * chance) for j in range(1, 5))  # four kinds, each with this chance
     assert np.mean(widths) == pytest.approx(2 * coupon, rel=0.15)

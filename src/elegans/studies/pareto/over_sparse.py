@@ -35,6 +35,7 @@ from elegans.studies.thresholds import law, threshold_draws
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
+from elegans.theory.boolean import majority
 from elegans.training import layerwise
 from elegans.training.recipe import Training
 
@@ -71,7 +72,7 @@ class Settings:
 
 def recipe(settings: Settings, s: int, samples: int, arm: str) -> Training:
     """The theorem's algorithm; truncated, or without its first step."""
-    rate = resources.over_sparse_formulas(s, K, s, settings.epsilon).learning_rate
+    rate = 1 / (2 * K * abs(majority.relevant_gradient(s, K)))
     is_fixed = arm == "fixed features"
     return layerwise(
         samples,
