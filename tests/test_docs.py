@@ -82,6 +82,12 @@ def test_the_readme_runs_as_printed(here):
     assert len(names["table"]) == 1
 
 
+def test_the_theorems_run_as_printed(capsys):
+    (code,) = blocks("docs/theorems.md")
+    run(replaced(code, [("steps=1001", "steps=301"), ("width=128", "width=64")]), "theorems.md")
+    assert float(capsys.readouterr().out) < 0.5
+
+
 def test_sweeps_run_as_printed(here):
     first, _, store = blocks("docs/sweeps.md")  # the second needs a batch system
     sizes = [

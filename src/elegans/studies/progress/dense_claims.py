@@ -1,5 +1,7 @@
 """What is claimed of theorem 5.5 as an algorithm, on the tables of that study."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,7 @@ def prescribed(tables: Tables, arm: str = "algorithm") -> pd.DataFrame:
 def the_first_step_recovers_the_support(tables: Tables) -> Claim:
     """With the samples of proposition B.7, the k largest weights are the support."""
     runs = prescribed(tables)
-    intervals = {
+    intervals: dict[Any, Interval] = {
         n: bootstrap(part["recovered"].to_numpy(float), np.mean) for n, part in runs.groupby("n")
     }
     n, worst = min(intervals.items(), key=lambda item: item[1].low)
@@ -39,7 +41,7 @@ def recovery_takes_samples(tables: Tables) -> Claim:
     """The control: with few of those samples most neurons do not show the support."""
     trials = tables["trials"]
     trials = trials[trials["arm"] == "algorithm"]
-    shares = {}
+    shares: dict[Any, Interval] = {}
     for n, part in trials.groupby("n"):
         few = part[part["first_batch"] == part["first_batch"].min()]
         shares[n] = bootstrap(few["recovered"].to_numpy(float), np.mean)
@@ -72,7 +74,7 @@ def the_readout_is_there(tables: Tables) -> Claim:
 def the_algorithm_reaches_its_loss(tables: Tables) -> Claim:
     """SGD on the second layer ends at a hinge loss of at most epsilon."""
     epsilon = float(tables.facts["epsilon"])
-    rates: dict[int, Interval] = {}
+    rates: dict[Any, Interval] = {}
     for n, part in prescribed(tables).groupby("n"):
         rates[n] = wilson(int((part["test_loss"] <= epsilon).sum()), len(part))
     n, worst = min(rates.items(), key=lambda item: item[1].low)
