@@ -159,6 +159,8 @@ def unstated_choices(tables: Tables) -> Figure:
         for row, variant in enumerate(variants):
             _row_of_runs(axes, part[part["variant"] == variant], row, int(facts["steps"]))
         axes.axhspan(-0.5, 0.5, color="0.94", zorder=0)
+        for x, word in ((1.02, "never"), (1.14, "success")):
+            axes.text(x * facts["steps"], len(variants) - 0.55, word, fontsize=8, color="0.4")
         axes.set(title=f"{init} init", xlabel="step of success", ylim=(len(variants) - 0.5, -0.5))
         axes.set_xlim(0, 1.22 * facts["steps"])
         look.few_thousands(axes)
