@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -133,8 +134,9 @@ def double_descent(tables: Tables) -> Figure:
         below.set(yscale="log", xlabel="training examples m")
         ticks = [*(f"{m:,}" for m in sizes), "online"]
         below.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
+        below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
         below.yaxis.set_major_formatter(look.THOUSANDS)
-        below.yaxis.set_minor_formatter(look.THOUSANDS)
+        below.yaxis.set_minor_formatter(NullFormatter())
     panels[0, 0].set_ylabel("success rate")
     panels[1, 0].set_ylabel("median steps to success")
     panels[0, 0].legend(loc="lower right")
