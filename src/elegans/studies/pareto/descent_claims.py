@@ -6,6 +6,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
 from elegans.studies.pareto.scores import gain, seed_means
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (4)"
 RETURN = "Pareto paper, appendix C.1 (4)"
@@ -31,13 +32,21 @@ def sizes(tables: Tables) -> str:
     return f"m = {tables.facts['few']:,} and {tables.facts['many']:,}"
 
 
+@known_failure(
+    reason=(
+        "twelve seeds are few: online training takes a third longer in the median, but not in "
+        "enough of the seeds"
+    ),
+    scales=("quick",),
+)
 def more_data_takes_longer(tables: Tables) -> Claim:
-    """At the paper's decay, networks take longer online than with few samples."""
+    """At the paper's decay, the narrowest network takes longer online than with few samples."""
     runs, facts = tables["runs"], tables.facts
     weak, _ = weak_and_strong(tables)
-    part = runs[runs["decay"] == weak]
+    width = min(facts["widths"])
+    part = runs[(runs["width"] == width) & (runs["decay"] == weak)]
     part = part.assign(steps=part["steps"].astype(float).where(part["success"], np.inf))
-    index = ["init", "width", "seed"]
+    index = ["init", "seed"]
     few = part[part["samples"] == facts["few"]].set_index(index)["steps"]
     online = part[part["samples"].isna()].set_index(index)["steps"]
     both = pd.DataFrame({"few": few, "online": online}).dropna().reset_index()
@@ -48,7 +57,7 @@ def more_data_takes_longer(tables: Tables) -> Claim:
         text="More examples can take more steps",
         source=SOURCE,
         measured=(
-            f"weight decay {weak}, all widths: medians of {both['few'].median():,.0f} steps at "
+            f"width {width}, weight decay {weak}: medians of {both['few'].median():,.0f} steps at "
             f"m = {facts['few']:,} and {both['online'].median():,.0f} online; longer online in "
             f"most runs of {interval:.0%} of seeds"
         ),
@@ -76,6 +85,13 @@ def success_falls(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "the rate rises again, but on these seeds its lowest point is at 12,000 samples, before "
+        "the 20,000 from which the pilot expected the rise, and the interval reaches zero"
+    ),
+    scales=("quick",),
+)
 def success_returns(tables: Tables) -> Claim:
     """Under strong decay, success returns with still more samples, and online."""
     runs, facts = tables["runs"], tables.facts
