@@ -1,7 +1,7 @@
 r"""Learners of lifted parities, learning with rounding and gated networks that are not trained.
 
-Linear algebra over the field with two elements, statistical queries, polynomials and addresses, each
-a computation of `lifted-parities`.
+Linear algebra over two elements, statistical queries, polynomials and addresses: each
+is a computation of `lifted-parities`.
 """
 
 import functools
