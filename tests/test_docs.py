@@ -149,6 +149,13 @@ def test_the_examples_of_theory_run(example):
     run(example, "docs/theory.md")
 
 
+def test_the_page_of_sparse_activations_runs_as_printed():
+    code = "\n".join(blocks("docs/sparse-activations.md"))
+    names = run(replaced(code, [("steps=4000", "steps=200")]), "docs/sparse-activations.md")
+    assert names["bound"] > 0
+    assert 0 <= names["degree"] <= 30
+
+
 def test_every_erratum_names_a_test_that_is_there():
     text = "".join(page.read_text("utf-8") for page in ROOT.glob("docs/errata*.md"))
     named = re.findall(r"(test_\w+)\.py::(test_\w+)", text)
