@@ -13,6 +13,7 @@ two refreshes the file is closed: whoever has it open keeps its log from being r
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -75,6 +76,7 @@ class Index:
         self._counts = [0, 0]  # rows of experiments and runs that were read, damaged ones too
         self._last = [0, 0]  # their largest ids
         self._is_reading_again = False
+        self._kept: dict[str, tuple[int, Any]] = {}
         self._clear()
 
     @property
@@ -122,6 +124,12 @@ class Index:
                 ) from error
             finally:
                 self._memory.set_progress_handler(None, 0)
+
+    def kept(self, name: str, answer: Callable[[], Any]) -> Any:
+        """An answer that is asked for again and again, until what is here changes."""
+        if self._kept.get(name, (None, None))[0] != self.version:
+            self._kept[name] = (self.version, answer())
+        return self._kept[name][1]
 
     def define(self, name: str, function: Any) -> None:
         """Makes a function of codes callable in the next query; hold `lock` for both."""
