@@ -27,6 +27,7 @@ from elegans.store.schema import StoreError, rescue
 ROWS_PER_BLOCK = 5_000
 SECONDS_PER_STATEMENT = 2.0
 SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_FOR_ANOTHER_READER = 0.1
 STEPS_BETWEEN_CHECKS = 10_000  # of SQLite's machine
 TABLES = f"""
     CREATE TABLE experiments (id INTEGER PRIMARY KEY, hash TEXT NOT NULL);
@@ -92,8 +93,8 @@ class Index:
 
     def refresh(self, seconds: float = float("inf")) -> None:
         """Reads what is new, for so many seconds at most; a later call goes on."""
-        if not self._loading.acquire(timeout=min(seconds, 60.0)):
-            return
+        if not self._loading.acquire(timeout=min(seconds, SECONDS_FOR_ANOTHER_READER)):
+            return  # the page says how far the other one is
         try:
             deadline = time.monotonic() + seconds
             if self._progress.is_complete and not self._has_changed():
