@@ -8,13 +8,20 @@ PYTHONS ?= python3.11 python3.12 python3.13
 FROM    ?= out
 PIP     = $(BIN)/python -m pip install -qq --disable-pip-version-check
 
-.PHONY: demo test lint bench test-lowest docs gallery dist clean
+.PHONY: demo test test-browser lint bench test-lowest docs gallery dist clean
 
 demo: $(VENV)/.core
 	$(BIN)/elegans reproduce frontier --scale quick --out out
 
 test: lint
 	$(BIN)/python -m pytest
+
+# The explorer in a real browser: the system's Chromium, which is installed if that is possible.
+test-browser: $(VENV)/.browser
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver; } >/dev/null 2>&1 \
+	  || { echo "make test-browser needs chromium and chromedriver: apt-get install chromium chromium-driver" >&2; exit 1; }
+	$(BIN)/python -m pytest -n 0 tests/browser
 
 lint: $(VENV)/.test
 	$(BIN)/ruff format --check .
@@ -51,6 +58,10 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints.txt
 
 $(VENV)/.test: $(VENV)/.core
 	$(PIP) --constraint constraints.txt --editable '.[test]'
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.test
+	$(PIP) --constraint constraints.txt --editable '.[browser]'
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.test

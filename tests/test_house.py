@@ -47,10 +47,11 @@ FLOW = {
     "store": BASE - {"compilation"},
     "sweeps": DATA | {"probes", "training", "experiments", "store"},
     "report": BASE,
+    "explorer": {"checks", "runs", "store", "report"},  # no study, no theory, no training, no JAX
 }
 EVERYTHING_BELOW = set().union(*FLOW.values()) | set(FLOW)
-FLOW["studies"] = EVERYTHING_BELOW | {"learners", "estimators", "report", "sweeps"}
-FLOW["commands"] = FLOW["studies"] | {"studies"}
+FLOW["studies"] = EVERYTHING_BELOW - {"explorer"} | {"learners", "estimators", "report", "sweeps"}
+FLOW["commands"] = FLOW["studies"] | {"studies", "explorer"}
 FLOW["cli"] = {"checks", "commands"}
 
 

@@ -106,6 +106,13 @@ def test_symmetric_sparse_is_the_start_of_appendix_b22(k, complete):
     np.testing.assert_allclose(np.unique(bias), grid, rtol=1e-6)
 
 
+def test_an_offset_shifts_the_bias_grid_and_is_refused_where_bad_neurons_would_speak():
+    grid = inits.SymmetricSparse(7, complete=True, offset=0.5).biases(4)
+    np.testing.assert_allclose(grid, np.array([-3.5, -1.5]) / 8)
+    with pytest.raises(ValueError, match="offset shifts the bias grid"):
+        inits.SymmetricSparse(7, offset=0.9)
+
+
 @pytest.mark.parametrize("k", [4, 6, 8])
 def test_the_printed_bias_grid_cannot_write_the_parity_and_the_complete_one_can(k):
     """docs/errata.md: the proof of Lemma 11 needs one more kink than the grid has."""

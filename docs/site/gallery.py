@@ -19,7 +19,7 @@ CHAPTERS = {
     "attention": ("Variable creation", "variable-creation.md"),
     "groups": ("Feature emergence", "feature-emergence.md"),
     "induction": ("Induction heads", "induction.md"),
-    "sparse_activation": ("Sparse activations", "theory.md"),
+    "sparse_activation": ("Sparse activations", "sparse-activations.md"),
     "tables": ("Tables", "tabular.md"),
 }
 THUMBNAIL = (480, 320)  # pixels, at most

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from elegans.estimators.regressor import SparseMLPRegressor as SparseMLPRegressor
     from elegans.experiments.experiment import Experiment as Experiment
     from elegans.experiments.run import run as run
+    from elegans.explorer.server import explore as explore
     from elegans.fields import configuration as configuration
     from elegans.models import inits as inits
     from elegans.runs import Run as Run
@@ -60,6 +61,7 @@ _NAMES = {
     "Sweep": "elegans.sweeps.sweep",
     "Training": "elegans.training.recipe",
     "configuration": "elegans.fields",
+    "explore": "elegans.explorer.server",
     "run": "elegans.experiments.run",
 }
 

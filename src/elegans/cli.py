@@ -16,6 +16,7 @@ COMMANDS = {
     "train": "train one network and watch it learn",
     "reproduce": "do a study: its runs, tables, claims and figures",
     "draw": "draw the figures of a finished study again",
+    "explore": "look at studies, stores and networks in the browser",
     "sweep": "do the runs of a grid, described in a file, and keep them",
     "status": "say what a store holds, and what failed in it",
     "export": "write the runs of a store as a table",

@@ -9,11 +9,12 @@ from typing import NamedTuple
 import jax
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray, UInt32
 
 from elegans.fields import Count
 
 SEEDS = 2**32  # JAX makes a key of 32 bits
+Seed = Count | np.uint32 | UInt32[Array, ""]
 
 
 class Keys(NamedTuple):
@@ -27,7 +28,7 @@ class Keys(NamedTuple):
     noise: PRNGKeyArray
 
 
-def keys_of(seed: Count) -> Keys:
+def keys_of(seed: Seed) -> Keys:
     """The keys of a run, from its seed; a traced seed gives the same keys as a plain one."""
     if isinstance(seed, int) and 0 <= seed < 2**32:
         return _keys(np.uint32(seed))  # JAX makes 32-bit keys of all seeds, here in one call

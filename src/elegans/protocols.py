@@ -11,9 +11,12 @@ and `apply`; an init and a probe are called. Everything else is optional, and co
   `data_seed`, so that runs of all seeds share a training set (`training.source`);
 * a model may offer `check(task)`, which refuses what it cannot learn; `body`, what its predictions
   depend on, so that networks that differ in their init alone share a compiled program;
-  `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`; `neurons(params)`, a
-  matrix with a row per neuron, or one per layer, and `keep(params, neurons)`, for norms and
-  pruning; `apply_population(params)`, all predictions at once, in the order of `population()`;
+  `is_stochastic`, if `apply` takes a `key` only sometimes; `trace(params, x)`, the inside of a
+  forward pass (`.attention`, `.hidden`); `outgoing(params)`, the length of the outgoing weights of
+  each hidden neuron, and `activation`, its name; `neurons(params)`, a matrix with a row per neuron,
+  or one per layer, and `keep(params, neurons)`, for norms and pruning; `apply_population(params)`,
+  all predictions at once, in the order of `population()`; `rows_at_once(features)`, how many
+  examples training differentiates together, or None;
 * an init may offer `check(model, task)`.
 """
 

@@ -10,6 +10,8 @@ from elegans.learners import (
     KushilevitzMansour,
     LowDegreeClassifier,
     LowDegreeRegressor,
+    NeuralTangentClassifier,
+    NeuralTangentRegressor,
     ParitySearch,
 )
 from elegans.learners.search import FED_REAL_FEATURES
@@ -32,9 +34,11 @@ def checked(estimator):
         LowDegreeRegressor(alpha=1e-3),
         LowDegreeRegressor(degree="auto", max_degree=1, cv=2),
         LowDegreeClassifier(),
+        NeuralTangentRegressor(),
+        NeuralTangentClassifier(),
     ],
 )
-def test_low_degree_estimators_pass_every_check(estimator):
+def test_estimators_of_real_features_pass_every_check(estimator):
     ran, failed = checked(estimator)
     assert failed == {}
     assert len(ran) > 30

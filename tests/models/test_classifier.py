@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +12,13 @@ import pytest
 from scipy.special import erf
 
 from elegans.models import TransformerClassifier
+from elegans.models.transformers import classifier
 from elegans.models.transformers.classifier_params import NormalInit
 from elegans.models.transformers.dropout import Dropout, dropped, random_words
 from elegans.tasks import Conjunction, GroupOperation, MarkovChains, Parity
 from elegans.tasks.groups import Cyclic
+from elegans.training.recipe import Training
+from elegans.training.step import full_gradient, mean_gradient, slope
 
 T = 7
 TASK = Conjunction(T, 3, p=0.8)
@@ -113,6 +117,87 @@ def test_both_ways_to_compute_one_layer_have_the_same_gradients():
     ]
     for a, b in zip(*map(jax.tree.leaves, grads), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-6)
+
+
+def plain(model, params, x, key):
+    """The network with dropout in jax.numpy, every token, key and value written out."""
+
+    def norm(z, place):
+        if model.norm == "layer":
+            gain, bias = params.norms[place]
+            spread = jnp.sqrt(z.var(-1, keepdims=True) + 1e-5)
+            return (z - z.mean(-1, keepdims=True)) / spread * gain + bias
+        length = jnp.linalg.norm(z, axis=-1, keepdims=True)
+        return z / jnp.maximum(1, length) if model.norm == "ball" else z
+
+    def zeroed(z, rate, salt):
+        return dropped(z, rate, key, salt)
+
+    z = params.embedding.tokens[jnp.append(jnp.where(x > 0, 0, 1), 2)] + params.embedding.positions
+    z = zeroed(z, model.dropout.embedding, 0)
+    for i, (w, b) in enumerate(zip(params.weights.layers, params.biases, strict=True)):
+        # [CLS] alone in the last layer, so that masks have the same shapes.
+        asked = z[-1:] if i == model.layers - 1 else z
+        n, q = norm(z, 2 * i), norm(asked, 2 * i) @ w.query + b.query
+        k, v = n @ w.key + b.key, n @ w.value + b.value
+        q, k, v = (a.reshape(len(a), model.heads, model.width) for a in (q, k, v))
+        weights = jax.nn.softmax(jnp.einsum("ihk,jhk->hij", q, k) / math.sqrt(model.width), axis=-1)
+        shape = weights.shape if len(asked) > 1 else (model.heads, len(z))
+        weights = zeroed(weights.reshape(shape), model.dropout.attention, 1 + 4 * i)
+        heads = jnp.einsum("hij,jhk->ihk", weights.reshape(model.heads, -1, len(z)), v)
+        added = heads.reshape(len(asked), -1) @ w.output + b.output
+        z = asked + zeroed(added, model.dropout.output, 2 + 4 * i)
+        hidden = jax.nn.gelu(norm(z, 2 * i + 1) @ w.hidden + b.hidden, approximate=False)
+        z = z + zeroed(hidden @ w.back + b.back, model.dropout.output, 3 + 4 * i)
+    logits = norm(z, -1)[-1] @ params.weights.readout
+    return logits[0] - logits[1]
+
+
+@pytest.mark.usefixtures("cheap_compilation")
+@pytest.mark.parametrize("layers, norm", [(1, "ball"), (1, "none"), (2, "layer")])
+def test_gradients_with_every_dropout_are_those_of_the_plain_form(layers, norm):
+    rates = Dropout(embedding=0.3, attention=0.2, output=0.1)
+    model = TransformerClassifier(layers=layers, norm=norm, dropout=rates, **SMALL)
+    params = model.init_params(jr.key(1), TASK)
+    params = jax.tree.map(
+        lambda leaf: leaf + 0.1 * jr.normal(jr.fold_in(jr.key(2), leaf.size), leaf.shape), params
+    )
+    x, y = TASK.sample(jr.key(3), 6)
+    keys = jr.split(jr.key(4), len(x))
+
+    def loss(apply, params):
+        predictions = jax.vmap(lambda x, key: apply(params, x, key))(x, keys)
+        return jnp.mean(jnp.logaddexp(0, -y * predictions))
+
+    ways = (model.apply, lambda params, x, key: plain(model, params, x, key))
+    (value, gradient), (expected, slope) = (
+        jax.jit(jax.value_and_grad(lambda p, way=way: loss(way, p)))(params) for way in ways
+    )
+    assert value == pytest.approx(float(expected), rel=1e-5)
+    for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(slope), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=2e-6)
+
+
+@pytest.mark.usefixtures("cheap_compilation")
+def test_blocks_of_few_rows_have_the_gradient_of_the_whole_batch(monkeypatch):
+    """Tokens of their own per example are differentiated in blocks that fit the cache."""
+    model, task = MODELS["two layers"], Conjunction(T, 3, p=0.8)
+    training = Training(loss="logistic", batch=None, samples=21, steps=1)
+    params = model.init_params(jr.key(1), task)
+    batch = task.sample(jr.key(2), 32)
+    free = partial(slope, frozen=frozenset())
+    gradients = []
+    for cached in (1 << 17, 8 * model.dim * (T + 1)):
+        monkeypatch.setattr(classifier, "CACHED", cached)
+        for gradient in (full_gradient, mean_gradient):
+            whole = partial(gradient, model, training, batch=batch, noise=None, gradient=free)
+            gradients.append(jax.jit(whole)(params))
+    assert model.rows_at_once(T) == 8
+    assert MODELS["minGPT"].rows_at_once(T) is None
+    for first, second in ((0, 2), (1, 3)):
+        pairs = zip(*(jax.tree.leaves(gradients[i]) for i in (first, second)), strict=True)
+        for a, b in pairs:
+            np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,13 @@ from elegans.report.result import Tables
 from elegans.runs import Run
 from elegans.studies.attention import (
     and_curves,
+    attention_claims,
     attention_selects,
     capacity_claims,
+    function_claims,
     selection_constructions,
     sparse_and,
     transformer_parity,
-    which_functions,
 )
 from elegans.studies.attention.protocol import HALF
 from elegans.studies.attention.references import bits_needed, elimination_threshold
@@ -109,7 +110,7 @@ def test_claims_of_and_curves(claim, change):
     assert not claim(curve_tables(change)).holds
 
 
-def attention_tables(**changes):
+def attention_tables(elsewhere=0.2, first=0.03, late=0.0, **changes):
     final = pd.DataFrame(
         {
             "seed": range(5),
@@ -128,18 +129,32 @@ def attention_tables(**changes):
     )
     for name, value in changes.items():
         final = table_with(final, 2, **{name: value})
-    curves = pd.DataFrame({"seed": range(5), "step": 0, "irrelevant": 0.92})
-    return Tables({"final": final, "curves": curves}, {})
+    curves = pd.DataFrame(
+        {
+            "seed": [*range(5)] * 3,
+            "step": np.repeat([0, 50, 500], 5),
+            "irrelevant": np.repeat([0.92, first, 0.02], 5),
+            "test_error": np.repeat([0.5, 0.0, 0.0], 5),
+        }
+    )
+    variants = pd.concat(
+        final[["seed"]].assign(variant=name, irrelevant=elsewhere, test_error=late)
+        for name in (attention_claims.UNDROPPED, attention_claims.LONGER)
+    )
+    return Tables({"final": final, "curves": curves, "variants": variants}, {})
 
 
 @pytest.mark.parametrize(
     "claim, change",
     [
-        (attention_selects.network_has_learned, {"test_error": 0.02}),
-        (attention_selects.irrelevant_positions_get_nothing, {"irrelevant": 0.9}),
-        (attention_selects.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
-        (attention_selects.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
-        (attention_selects.false_bits_are_looked_at, {"weight_if_true": 9.0}),
+        (attention_claims.network_has_learned, {"test_error": 0.02}),
+        (attention_claims.irrelevant_positions_get_nothing, {"irrelevant": 0.9}),
+        (attention_claims.selection_comes_first, {"first": 0.2}),
+        (attention_claims.more_steps_do_not_help, {"elsewhere": 0.05}),
+        (attention_claims.more_steps_do_not_help, {"late": 0.5}),
+        (attention_claims.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
+        (attention_claims.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
+        (attention_claims.false_bits_are_looked_at, {"weight_if_true": 9.0}),
     ],
 )
 def test_claims_of_attention_selects(claim, change):
@@ -159,7 +174,7 @@ def test_shares_of_attention_are_those_of_the_inputs_they_are_about():
             "is_cls": [False, False, True] * 2,
         }
     )
-    row = attention_selects.summary(3, weights)
+    row = attention_selects.summary(weights)
     assert row["relevant"] == pytest.approx(0.45)
     assert row["cls"] == pytest.approx(0.125)
     assert row["irrelevant"] == pytest.approx(0.425)
@@ -217,9 +232,18 @@ def function_tables(truth, control=True):
     trials = pd.concat(
         trials_of(thresholds, sizes, function=name) for name, thresholds in truth.items()
     )
-    table = which_functions.thresholds.threshold_table(trials, ["function", "T"], sizes)
-    runs = pd.DataFrame({"success": [True, control], "steps": [500, 900]})
-    return Tables({"trials": trials, "thresholds": table, "control": runs}, {"control_T": 10})
+    table = function_claims.thresholds.threshold_table(trials, ["function", "T"], sizes)
+    seeds = 10
+    runs = pd.DataFrame(
+        {
+            "examples": ["fresh"] * seeds + ["fixed"] * seeds,
+            "seed": [*range(seeds)] * 2,
+            "success": [control] + [True] * (2 * seeds - 1),
+            "steps": [900] * seeds + ([400] * 3 + [900] * 7 if control else [400] * seeds),
+        }
+    )
+    facts = {"control_T": 10, "control_steps": 10_000, "control_samples": 100, "steps": 500}
+    return Tables({"trials": trials, "thresholds": table, "control": runs}, facts)
 
 
 EASY = {"AND": {10: 30, 40: 45}, "majority": {10: 30, 40: 50}, "random": {10: 40, 40: 80}}
@@ -229,9 +253,9 @@ GOOD_FUNCTIONS = {**EASY, "XOR": {10: 300, 40: 5000}}
 @pytest.mark.parametrize(
     "claim, bad",
     [
-        (which_functions.xor_leaves_the_law, {**EASY, "XOR": {10: 60, 40: 90}}),
+        (function_claims.xor_leaves_the_law, {**EASY, "XOR": {10: 60, 40: 90}}),
         (
-            which_functions.others_follow_information,
+            function_claims.others_follow_information,
             {**GOOD_FUNCTIONS, "majority": {10: 30, 40: 300}},
         ),
     ],
@@ -239,8 +263,9 @@ GOOD_FUNCTIONS = {**EASY, "XOR": {10: 300, 40: 5000}}
 def test_claims_of_which_functions(claim, bad):
     assert claim(function_tables(GOOD_FUNCTIONS)).holds
     assert not claim(function_tables(bad)).holds
-    assert which_functions.control_learns_xor(function_tables(GOOD_FUNCTIONS)).holds
-    assert not which_functions.control_learns_xor(function_tables(bad, control=False)).holds
+    for control in (function_claims.control_learns_xor, function_claims.steps_are_what_xor_lacks):
+        assert control(function_tables(GOOD_FUNCTIONS)).holds
+        assert not control(function_tables(bad, control=False)).holds
 
 
 def test_censored_thresholds_are_infinite():

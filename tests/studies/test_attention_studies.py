@@ -2,19 +2,20 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from elegans.report.result import Tables
-from elegans.studies.attention import figures_and, sparse_and
-from elegans.studies.attention.protocol import HALF, Network, conjunction
+from elegans.studies.attention import figures_and, figures_classes, sparse_and
+from elegans.studies.attention.protocol import HALF, Network, ThresholdSettings, conjunction
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.study import Scale
 from elegans.training.program import split
 
-TINY = sparse_and.Settings(
+TINY = ThresholdSettings(
     lengths=(6, 10),
     grid=(9, 12, 16),
     trials=2,
@@ -97,3 +98,15 @@ def test_cells_that_were_not_reached_are_drawn_as_arrows():
     picture = figures_and.functions(Tables({"thresholds": table, "rates": rates}, facts))
     arrows = [text for text in picture.axes[0].texts if getattr(text, "arrow_patch", None)]
     assert len(arrows) == 2
+
+
+def test_the_docs_show_the_three_wirings_as_they_are_drawn():
+    picture = figures_classes.classes()
+    words = [" ".join(text.get_text() for text in axes.texts) for axes in picture.axes]
+    assert len(words) == 3
+    assert "Score" in words[0]
+    assert words[1].count("head") == 3
+    assert "[CLS]" in words[2]
+    docs = Path(__file__).parents[2] / "docs"
+    assert "](attention-classes.svg)" in (docs / "variable-creation.md").read_text("utf-8")
+    assert (docs / "attention-classes.svg").stat().st_size > 10_000

@@ -5,20 +5,46 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import special
 
 from elegans.report import bundle
 from elegans.report.result import Result, Tables
 from elegans.studies import catalogue
-from elegans.studies.progress import fourier_gaps
-from elegans.studies.sparse_activation import low_degree, rademacher, sensitivity
+from elegans.studies.progress import building_blocks, fourier_gaps
+from elegans.studies.sparse_activation import (
+    figures_gates,
+    figures_polynomials,
+    gates,
+    low_degree,
+    rademacher,
+    sensitivity,
+)
 from elegans.studies.study import Scale
 from elegans.theory.boolean import majority
 
 SMALL = {
     "fourier-gaps": fourier_gaps.Settings(
-        n=9, ks=(2, 4), hundreds=1, paths=8, path_k=4, steps=4000, every=400
+        n=9,
+        ks=(2, 4),
+        hundreds=1,
+        paths=8,
+        path_k=4,
+        steps=4000,
+        every=400,
+        blocks=building_blocks.Settings(
+            n=10, odd=3, even=2, gap_n=9, gap_ks=(2,), seeds=12, steps=2000
+        ),
     ),
-    "low-degree": low_degree.Settings(n=8, b=3, degrees=(1, 2, 3), samples=1500, seeds=3),
+    "low-degree": low_degree.Settings(
+        n=8,
+        b=3,
+        degrees=(1, 2, 3),
+        samples=1500,
+        seeds=3,
+        ratios=(4.0, 10.0),
+        parity_bits=(2,),
+        parity_ns=(8, 16),
+    ),
 }
 
 
@@ -99,8 +125,48 @@ def test_claims_about_gaps_can_fail(claim, change):
     assert not claim(gap_tables(**change)).holds
 
 
-def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
-    """Tables of fits with the given errors at degree 3, and their ratio to what is expected."""
+def block_tables(unbiased=0, smooth=0.10, moving=1000.0):
+    """Tables of biases, gaps and examples, with so many successes without biases."""
+    wins = {("no biases", 3): unbiased, ("no biases", 2): 20, ("biases zero at first", 3): 20}
+    biases = pd.DataFrame(
+        [
+            {"biases": name, "k": k, "seed": seed, "success": seed < count}
+            for (name, k), count in wins.items()
+            for seed in range(20)
+        ]
+    )
+    sharpness = pd.DataFrame(
+        [
+            {"k": 2, "seed": seed, "activation": name, "gap": gap + 0.001 * seed}
+            for name, gap in {"rectifier": 0.12, "smooth rectifier": smooth}.items()
+            for seed in range(20)
+        ]
+    )
+    examples = pd.DataFrame(
+        {"seed": range(20), "moving": moving, "standing": [2000.0] * 19 + [np.inf], "bound": 1e5}
+    )
+    return Tables({"biases": biases, "sharpness": sharpness, "examples": examples})
+
+
+@pytest.mark.parametrize(
+    "claim, change",
+    [
+        (building_blocks.biases_break_the_symmetry, {"unbiased": 15}),
+        (building_blocks.sharper_rectifiers_have_larger_gaps, {"smooth": 0.13}),
+        (building_blocks.moving_helps, {"moving": 3000.0}),
+    ],
+)
+def test_claims_about_building_blocks_can_fail(claim, change):
+    assert claim(block_tables()).holds
+    assert not claim(block_tables(**change)).holds
+
+
+def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0, curve=1.0, least=0, power=1.0):
+    """Tables of fits with the given errors at degree 3, and their ratio to what is expected.
+
+    Sample curves have the ratio `curve`; parities of p bits have least degree p + `least` and need
+    samples that grow as n to `power` times p.
+    """
     errors = {low_degree.SPARSE: sparse, low_degree.UNGATED: ungated, low_degree.PARITY: parity}
     rows = [
         {
@@ -115,7 +181,20 @@ def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
         for d in (2, 3)
         for seed in range(4)
     ]
-    return Tables({"fits": pd.DataFrame(rows)}, {"top": 3})
+    curves = [
+        {"noise": noise, "ratio": r, "seed": seed, "ratio_to_theory": curve if r == 4.0 else 1.0}
+        for noise in (0.0, 0.5)
+        for r in (2.0, 4.0, 10.0)
+        for seed in range(4)
+    ]
+    parities = [
+        {"n": n, "p": p, "seed": s, "least_degree": p + least, "m_star": n ** (power * p)}
+        for n in (8.0, 16.0)
+        for p in (1, 2)
+        for s in range(3)
+    ]
+    frames = {"fits": rows, "curves": curves, "parities": parities}
+    return Tables({name: pd.DataFrame(each) for name, each in frames.items()}, {"top": 3})
 
 
 @pytest.mark.parametrize(
@@ -126,6 +205,11 @@ def fit_tables(sparse=0.2, ungated=0.02, parity=1.0, ratio=1.0):
         (low_degree.some_dense_networks_are_out_of_reach, {"sparse": 0.6}),
         (low_degree.some_dense_networks_are_out_of_reach, {"parity": 0.5}),
         (low_degree.gates_make_it_harder, {"ungated": 0.3}),
+        (low_degree.samples_and_noise_add_what_lemma_7_says, {"curve": 1.2}),
+        (low_degree.samples_and_noise_add_what_lemma_7_says, {"curve": 0.8}),
+        (low_degree.log_s_degrees_are_needed, {"least": 1}),
+        (low_degree.log_s_degrees_are_needed, {"power": 0.7}),
+        (low_degree.log_s_degrees_are_needed, {"power": np.inf}),
     ],
 )
 def test_claims_about_degrees_can_fail(claim, change):
@@ -133,8 +217,8 @@ def test_claims_about_degrees_can_fail(claim, change):
     assert not claim(fit_tables(**change)).holds
 
 
-def teacher_tables(exponent=0.1, scale=1.0):
-    """Teachers whose sensitivity grows as a power of n."""
+def teacher_tables(exponent=0.1, scale=1.0, tight=1.0, jump=1.0, class_bound=40.0, gaussian=-1.0):
+    """Teachers whose sensitivity grows as a power of n, gates, tight families, Gaussian inputs."""
     rows = [
         {
             "n": n,
@@ -158,7 +242,36 @@ def teacher_tables(exponent=0.1, scale=1.0):
     ]
     teachers = pd.DataFrame(rows)
     sizes = teachers.groupby(sensitivity.SIZE).mean().drop(columns="seed")
-    return Tables({"teachers": teachers, "sizes": sizes}, {"rho": 0.9})
+    gates = [
+        {
+            "share": share,
+            "seed": seed,
+            "k": k,
+            "second_moment": 1.1,
+            "AS": sensitive,
+            "theory": bound,
+            "theory_activity": 8.0,
+        }
+        for share, k, sensitive, bound in ((0.3, 3, jump, class_bound), (0.5, 1, 1.0, 8.0))
+        for seed in range(4)
+    ]
+    family = [
+        {"p": p, "k": k, "AS": tight * 4 * k**2 * p, "theory": 4.0 * k**2 * p}
+        for p in (1, 2)
+        for k in (1, 2)
+    ]
+    normal = [
+        {"s": s, "seed": seed, "bias": 2.0, "theory": 2.5, "gaussian": s**gaussian, "bits": 0.5}
+        for s in (4, 8, 16)
+        for seed in range(3)
+    ]
+    tables = {
+        "gates": pd.DataFrame(gates),
+        "strengths": pd.DataFrame(gates),
+        "tight": pd.DataFrame(family).assign(theory_activity=lambda rows: rows["theory"]),
+        "gaussian": pd.DataFrame(normal),
+    }
+    return Tables({"teachers": teachers, "sizes": sizes, **tables}, {"rho": 0.9})
 
 
 @pytest.mark.parametrize(
@@ -167,6 +280,10 @@ def teacher_tables(exponent=0.1, scale=1.0):
         (sensitivity.lemma_9, {"scale": 1e3}),
         (sensitivity.lemma_10, {"scale": 1e3}),
         (sensitivity.hardly_grows_with_inputs, {"exponent": 0.7}),
+        (sensitivity.the_bound_is_attained, {"tight": 0.25}),
+        (sensitivity.mostly_sparse_is_enough, {"jump": 1.3}),
+        (sensitivity.mostly_sparse_is_enough, {"class_bound": 9.0}),
+        (sensitivity.gaussian_inputs_leave_nothing, {"gaussian": -0.5}),
     ],
 )
 def test_claims_about_sensitivities_can_fail(claim, change):
@@ -174,8 +291,8 @@ def test_claims_about_sensitivities_can_fail(claim, change):
     assert not claim(teacher_tables(**change)).holds
 
 
-def complexity_tables(scale=0.1, in_m=-0.5, in_s=0.2):
-    """Estimates that are powers of m and s, beside their bounds."""
+def complexity_tables(scale=0.1, in_m=-0.5, in_s=0.2, in_n=0.5, dense=1.0, wide=0.2):
+    """Estimates that are powers of m, s and n, beside their bounds."""
     rows = [
         {
             "n": 10,
@@ -196,7 +313,20 @@ def complexity_tables(scale=0.1, in_m=-0.5, in_s=0.2):
     estimates = pd.DataFrame(rows)
     sizes = estimates.groupby(rademacher.SIZE).mean().drop(columns="seed")
     sizes = sizes.assign(low=sizes["measured"], high=sizes["measured"])
-    return Tables({"estimates": estimates, "sizes": sizes}, {"draws": 9})
+    more = {
+        "dimensions": [{"n": n, "seed": i, "measured": n**in_n} for n in (5, 20) for i in (0, 1)],
+        "dense": [
+            {"s": s, "seed": i, "measured": 0.5 * s**dense, "theory_dense": s}
+            for s in (2, 8)
+            for i in (0, 1)
+        ],
+        "wide": [
+            {"s": 512, "seed": i, "measured": wide, "theory": 1.0, "theory_dense": 3.0}
+            for i in (0, 1)
+        ],
+    }
+    frames = {name: pd.DataFrame(each) for name, each in more.items()}
+    return Tables({"estimates": estimates, "sizes": sizes, **frames}, {"draws": 9})
 
 
 @pytest.mark.parametrize(
@@ -206,6 +336,10 @@ def complexity_tables(scale=0.1, in_m=-0.5, in_s=0.2):
         (rademacher.conjecture_is_not_refuted, {"scale": 1.5}),
         (rademacher.falls_with_samples, {"in_m": -0.2}),
         (rademacher.no_linear_growth_was_found, {"in_s": 1.1}),
+        (rademacher.the_dimension_does_not_enter, {"in_n": 1.0}),
+        (rademacher.without_sparsity_it_is_linear_in_s, {"dense": 0.7}),
+        (rademacher.without_sparsity_it_is_linear_in_s, {"dense": 1.3}),
+        (rademacher.sparsity_pays_where_s_is_large, {"wide": 1.5}),
     ],
 )
 def test_claims_about_complexities_can_fail(claim, change):
@@ -220,6 +354,21 @@ def test_claims_about_complexities_can_fail(claim, change):
 def test_figures_are_drawn_from_small_tables(study, tables, panels):
     assert len(bundle.function(study.STUDY.figures["figure"])(tables).axes) == panels
     assert bundle.function(study.STUDY.charts["chart"])(tables).to_dict()["$schema"]
+
+
+def test_second_figures_are_drawn(results):
+    assert len(figures_gates.gates(teacher_tables()).axes) == 2
+    assert len(figures_polynomials.samples(results["low-degree"].tables).axes) == 2
+
+
+def test_the_bias_that_keeps_neurons_silent_is_least():
+    for s in (4, 64):
+        q = special.ndtr(-gates.sparse_bias(s))
+        twice = 1 - (1 - q) ** s - s * q * (1 - q) ** (s - 1)
+        assert twice == pytest.approx(s**-2.0, rel=1e-6)
+    z = np.random.default_rng(0).standard_normal(400_000)
+    ramp = np.maximum(z - 0.7, 0)
+    np.testing.assert_allclose(gates.ramp_moments(0.7), [ramp.mean(), (ramp**2).mean()], rtol=0.02)
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,27 @@ import pytest
 
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.studies.pareto import figures, frontier, frontier_claims
+from elegans.studies.pareto import (
+    figures,
+    figures_chart,
+    frontier,
+    frontier_claims,
+    frontier_tables,
+    frontier_time_claims,
+)
 from elegans.studies.plan import structures_of
 from elegans.studies.study import Scale
 
 TINY = frontier.Settings(
-    tasks=((8, 2),), widths=(2, 20), samples=(8, 200), seeds=2, steps=400, evaluate_every=100
+    tasks=((8, 2),),
+    widths=(2, 20),
+    samples=(8, 200),
+    seeds=2,
+    steps=400,
+    evaluate_every=100,
+    zoom=(50,),
+    past=(200,),
+    past_width=20,
 )
 SEEDS = 10
 
@@ -27,7 +42,8 @@ def result(tmp_path_factory):
 
 def test_every_cell_of_the_grid_is_in_the_table_with_theory_beside_it(result):
     cells = result.tables["cells"]
-    assert len(cells) == 2 * 2 * 2
+    assert len(cells) == 2 * 2 * (2 + 1)
+    assert (cells["part"] == "zoom").sum() == 2 * 2
     assert (cells["runs"] == 2).all()
     pairs = [math.comb(n, 2) for n in cells["n"]]
     np.testing.assert_allclose(cells["theory"], np.log2(pairs))
@@ -48,19 +64,41 @@ def test_wide_networks_learn_from_enough_data_and_none_learns_from_eight_example
 def test_curves_are_those_of_the_runs(result):
     """Nothing is trained again: a curve ends with the numbers of its run."""
     curves, runs = result.tables["curves"], result.tables["runs"]
-    by = [*frontier.CELL, "seed"]
+    by = [*frontier_tables.CELL, "seed"]
     last = curves.groupby(by).tail(1).merge(runs, on=by)
     assert len(last) == 2 * 2 * 2
     np.testing.assert_array_equal(last["test_error_x"], last["test_error_y"])
     np.testing.assert_array_equal(last["step"], last["steps"])
 
 
+def test_runs_past_success_are_the_same_runs_for_longer(result):
+    past, runs = result.tables["past"], result.tables["runs"]
+    by = ["init", "width", "samples", "seed"]
+    both = past.merge(runs[runs["success"]], on=by, suffixes=("_past", ""))
+    assert len(both) == 2 * 2
+    np.testing.assert_array_equal(both["steps_past"], both["steps"])
+    is_perfect = both["perfect"].to_numpy(bool)
+    assert (both["test_error_past"][is_perfect] == 0).all()
+    assert both["perfect_steps"].notna().equals(both["perfect"].astype(bool))
+
+
+def test_fitted_is_the_first_look_without_an_error_on_the_training_rows(result):
+    runs, curves = result.tables["runs"], result.tables["curves"]
+    by = [*frontier_tables.CELL, "seed"]
+    first = curves[curves["train_error"] == 0].groupby(by)["step"].min().rename("first")
+    both = curves[by].drop_duplicates().merge(runs, on=by).set_index(by)
+    np.testing.assert_array_equal(both["fitted"], first.reindex(both.index))
+    assert both["fitted"].notna().any()
+
+
 def test_the_quick_scale_compiles_few_structures(result):
-    assert result.structures == 2
-    assert len(structures_of(frontier.runs(frontier.QUICK))) == 4  # one per width
+    assert result.structures == 2 + 1  # two widths, and runs past success
+    assert (
+        len(structures_of(frontier.runs(frontier.QUICK))) == 2 * 5 + 2
+    )  # online and past success apart
 
 
-def runs_with(rates):
+def runs_with(rates, fitted=400, perfect=True):
     """Made-up runs with the given success rates and steps by (init, width, samples)."""
     rows = [
         {
@@ -80,8 +118,12 @@ def runs_with(rates):
         for (init, width, samples), (rate, steps) in rates.items()
         for seed in range(SEEDS)
     ]
-    runs = frontier.named(pd.DataFrame(rows))
-    return Tables({"runs": runs, "cells": frontier.cell_table(runs, 10_000)})
+    runs = frontier_tables.named(pd.DataFrame(rows))
+    # Those at the edge, m = 100, fit their rows early; the others never.
+    runs = runs.assign(fitted=np.where(runs["samples"] == 100, fitted, np.nan))
+    past = runs.assign(perfect=perfect, perfect_steps=2 * runs["steps"])
+    cells = frontier_tables.cell_table(runs, 10_000)
+    return Tables({"runs": runs, "cells": cells, "past": past})
 
 
 GOOD = {
@@ -93,6 +135,10 @@ GOOD = {
     ("2-sparse", 10, 1000): (1.0, 3000),
     ("2-sparse", 99, 100): (1.0, 5000),
     ("2-sparse", 99, 1000): (1.0, 500),
+    ("dense", 10, 50): (0.0, 9000),
+    ("dense", 99, 50): (0.0, 9000),
+    ("2-sparse", 10, 50): (0.0, 9000),
+    ("2-sparse", 99, 50): (1.0, 9000),
 }
 CLAIMS = frontier.STUDY.claims
 
@@ -101,29 +147,49 @@ CLAIMS = frontier.STUDY.claims
 def test_claims_hold_where_they_are_true(claim):
     checked = claim(runs_with(GOOD))
     assert checked.holds, checked
-    assert checked.interval is not None
-    value, low, high = checked.interval
-    assert low <= value <= high
+    if checked.interval is not None:
+        value, low, high = checked.interval
+        assert low <= value <= high
+
+
+ALIKE = {key: (rate, 1000) for key, (rate, _) in GOOD.items()}
+DATA, TIME = frontier_claims, frontier_time_claims
 
 
 @pytest.mark.parametrize(
-    "claim, change",
+    "claim, change, options",
     [
-        (frontier_claims.wider_needs_fewer_samples, {("dense", 10, 100): (0.6, 900)}),
+        (DATA.far_fewer_than_parities, dict.fromkeys(GOOD, (0.0, 9)), {}),
+        (DATA.width_buys_data, {("dense", 10, 100): (0.6, 900)}, {}),
         (
-            frontier_claims.width_never_hurts,
-            {("2-sparse", 99, 1000): (0.0, 500), ("2-sparse", 99, 100): (0.0, 500)},
+            DATA.width_never_hurts,
+            {("2-sparse", 99, m): (0.0, 500) for m in (50, 100, 1000)},
+            {},
         ),
-        (frontier_claims.sparse_enlarges, {("2-sparse", 10, 1000): (0.5, 3000)}),
         (
-            frontier_claims.fewer_samples_take_longer,
-            {key: (rate, 1000) for key, (rate, _) in GOOD.items()},
+            DATA.width_turns_failure_into_success,
+            {(init, 99, m): (0.9, 9) for init in frontier.INITS for m in (50, 100)},
+            {},
         ),
-        (frontier_claims.fewer_samples_take_longer, dict.fromkeys(GOOD, (0.0, 9))),
+        (
+            DATA.sparse_enlarges,
+            {("2-sparse", 10, 1000): (0.5, 3000), ("2-sparse", 99, 50): (0.0, 9000)},
+            {},
+        ),
+        (DATA.sparse_buys_data, {("2-sparse", 99, 50): (0.0, 9000)}, {}),
+        (TIME.width_buys_time, ALIKE, {}),
+        (TIME.width_buys_time, dict.fromkeys(GOOD, (0.0, 9)), {}),
+        (TIME.sparse_buys_time, ALIKE, {}),
+        (TIME.sparse_buys_time, {("2-sparse", 99, 1000): (1.0, 2000)}, {}),
+        (TIME.fewer_samples_take_longer, ALIKE, {}),
+        (TIME.fewer_samples_take_longer, dict.fromkeys(GOOD, (0.0, 9)), {}),
+        (TIME.runs_grok_at_the_edge, {}, {"fitted": np.nan}),
+        (TIME.runs_grok_at_the_edge, dict.fromkeys(GOOD, (0.0, 9)), {}),
+        (TIME.generalisation_becomes_perfect, {}, {"perfect": False}),
     ],
 )
-def test_a_claim_fails_where_it_is_false(claim, change):
-    assert not claim(runs_with(GOOD | change)).holds
+def test_a_claim_fails_where_it_is_false(claim, change, options):
+    assert not claim(runs_with(GOOD | change, **options)).holds
 
 
 def test_width_can_hurt_at_the_quick_scale_beyond_chance():
@@ -134,10 +200,11 @@ def test_width_can_hurt_at_the_quick_scale_beyond_chance():
         for init in frontier.INITS
         for width in settings.widths
         for samples in settings.samples
+        if samples is not None
     }
     assert settings.seeds == SEEDS
     claim = frontier_claims.width_never_hurts(runs_with(rates))
-    assert "of 12 pairs" in claim.measured
+    assert "of 20 pairs" in claim.measured
     assert not claim.holds
 
 
@@ -147,18 +214,18 @@ def test_a_run_that_failed_counts_neither_way():
     lost = (runs["width"] == 99) & (runs["seed"] == 0)
     runs.loc[lost, ["success", "steps", "test_error"]] = None
     runs.loc[lost, "status"] = "failed"
-    cells = frontier.cell_table(runs, 10_000)
+    cells = frontier_tables.cell_table(runs, 10_000)
     assert set(cells["runs"]) == {SEEDS, SEEDS - 1}
-    again = Tables({"runs": runs, "cells": cells})
+    again = Tables({"runs": runs, "cells": cells, "past": tables["past"]})
     assert all(claim(again).holds for claim in CLAIMS)
     none = runs.assign(success=pd.array([None] * len(runs), "boolean"))
-    assert frontier.cell_table(none, 10_000)["rate"].isna().all()
+    assert frontier_tables.cell_table(none, 10_000)["rate"].isna().all()
 
 
 def test_medians_count_runs_without_success_as_the_longest():
     runs = runs_with({("dense", 10, 100): (0.6, 1000)})["runs"]
     runs["steps"] = np.where(runs["success"], [100, 200, 300, 400, 500, 600, 9, 9, 9, 9], 10_000)
-    assert frontier.cell_table(runs, 10_000)["median_steps"].tolist() == [550.0]
+    assert frontier_tables.cell_table(runs, 10_000)["median_steps"].tolist() == [550.0]
 
 
 def made_up(tasks):
@@ -187,30 +254,48 @@ def made_up(tasks):
                         )
                         runs.append(run)
     settings = replace(TINY, tasks=tasks, widths=(10, 99), samples=(100, None), seeds=7)
-    tables = frontier.tables(settings, {"runs": Runs(labels, runs)})
+    grid = Runs(labels, runs)
+    past = grid.where(n=tasks[0][0], width=99)
+    tables = frontier.tables(settings, {"runs": grid, "past": past})
     return Tables(tables, frontier.facts(settings, Tables(tables)))
 
 
-def test_a_row_of_panels_has_the_curves_of_its_own_task():
+def test_a_panel_has_the_curves_of_its_own_task_and_boxes_of_their_cells():
     tables = made_up(((50, 3), (60, 4)))
     curves = tables["curves"]
-    assert len(curves) == 2 * 2 * 2 * frontier.CURVES_PER_CELL * 2
+    assert len(curves) == 2 * 2 * 2 * 7 * 2
     ends = curves[curves["step"] == 5]
     np.testing.assert_array_equal(ends["test_error"], ends["n"] / 1000)
     picture = figures.frontier(tables)
-    assert len(picture.axes) == 4 * 4
-    for axes, n in zip(picture.axes[3::4], (50, 50, 60, 60), strict=True):
-        assert f"({n}, " in axes.get_title()
-        assert n / 1000 in {
-            float(line.get_ydata()[-1]) for line in axes.lines if len(line.get_ydata())
-        }
+    grid = np.array(picture.axes).reshape(4, 2)  # a column per task; maps and runs of each init
+    for n, column in zip((50, 60), grid.T, strict=True):
+        for heat_map, runs in (column[:2], column[2:]):
+            assert f"({n}, " in heat_map.get_title()
+            assert f"({n}, " in runs.get_title()
+            assert n / 1000 in {
+                float(line.get_ydata()[-1]) for line in runs.lines if len(line.get_ydata())
+            }
+            assert len(heat_map.patches) == 2
+            places = {
+                (round(box.get_x() + 0.46), round(box.get_y() + 0.46)) for box in (heat_map.patches)
+            }
+            assert places == {(0, 0), (0, 1)}  # m = 100 is the first column
+    assert len(figures.width(tables).axes) == 8
+
+
+def test_one_task_is_drawn_in_rows():
+    tables = made_up(((50, 3),))
+    assert [axes.get_title().split(":")[0] for axes in figures.frontier(tables).axes[::2]] == [
+        f"(50, 3)-parity, {init} init" for init in frontier.INITS
+    ]
 
 
 def test_online_runs_are_a_column_of_their_own():
     tables = made_up(((50, 3),))
     assert list(tables["rates"].columns[-2:]) == ["m = 100", "online"]
     assert tables["cells"]["samples"].isna().sum() == 4
-    chart = figures.frontier_chart(tables).to_dict()
+    assert tables["runs"].loc[tables["runs"]["samples"].isna(), "fitted"].isna().all()
+    chart = figures_chart.frontier_chart(tables).to_dict()
     maps = chart["vconcat"][0]["concat"]
     assert len(maps) == 2
     assert maps[0]["layer"][0]["encoding"]["x"]["sort"] == ["100", "online"]

@@ -1,28 +1,36 @@
 """The studies of chapter 7: each end to end at a tiny scale, and claims on tables made by hand."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from elegans.constructions.groups import memorising
 from elegans.report.result import Result, Tables
 from elegans.studies import catalogue
 from elegans.studies.groups import (
     group_features,
+    group_features_claims,
     margin_game,
     margin_game_claims,
+    margin_lines,
     modular_addition,
     modular_addition_claims,
     modular_grokking,
     networks,
     parity_margin,
     regularisation_path,
+    weights,
 )
+from elegans.studies.groups.figures.drawings import neuron_and_network
 from elegans.studies.study import Scale
+from elegans.tasks import GroupOperation
 from elegans.tasks.groups import Alternating, Dicyclic, Symmetric
 from elegans.theory import groups as theory
 
+DOCS = Path(__file__).parents[2] / "docs"
 TINY = networks.Recipe(width=8, weight=1e-3, steps=20, doublings=(10,), evaluations=4)
 SMALL = {
     "margin-game": margin_game.Settings(
@@ -39,7 +47,7 @@ SMALL = {
         widths={"Z5": 8, "S3": 8}, weights=(1e-3, 1e-4), steps=20, seeds=2, points=5
     ),
     "modular-grokking": modular_grokking.Settings(
-        p=5, fraction=0.6, width=8, steps=20, seeds=2, evaluations=5
+        p=5, fraction=0.6, width=8, steps=20, seeds=2, evaluations_per_decade=5
     ),
 }
 
@@ -93,6 +101,58 @@ def test_sums_of_rates_count_each_doubling():
     expected = np.concatenate([[0], np.cumsum([0.05] * 10 + [0.1] * 10)])
     sums = networks.rate_sums(training, np.array([0, 5, 10, 20]))
     np.testing.assert_allclose(sums, expected[[0, 5, 10, 20]])
+
+
+@pytest.mark.parametrize("direction", margin_lines.DIRECTIONS)
+def test_the_weighted_margin_is_above_the_margin_and_touches_it_at_the_maximum(direction):
+    line = margin_lines.MarginLine(Symmetric(3), direction, points=20)(0)
+    assert (line["weighted"] >= line["margin"] - 1e-12).all()
+    assert (line["weighted"] <= 1 + 1e-12).all()
+    np.testing.assert_allclose(margin_lines.touches(line), [0.0], atol=1e-12)
+
+
+def test_the_second_line_arrives_at_the_memorising_network():
+    line = margin_lines.MarginLine(Symmetric(3), "memorising", points=5)(0)
+    model, params = memorising(Symmetric(3))
+    best = theory.maximum_margin(Symmetric(3)).value
+    expected = theory.normalised_margin(model, params, GroupOperation(Symmetric(3))) / best
+    end = line.iloc[(line["t"] - 1).abs().argmin()]
+    np.testing.assert_allclose(end["t"], 1.0)
+    np.testing.assert_allclose(end["margin"], expected, rtol=1e-12)
+
+
+def test_the_interpolant_goes_through_the_weights_and_has_their_frequencies_alone():
+    vector = np.cos(2 * np.pi * 2 * np.arange(7) / 7 + 0.3)
+    x, curve = weights.interpolant(vector)
+    np.testing.assert_allclose(curve[:: weights.POINTS], vector, atol=1e-12)
+    np.testing.assert_allclose(curve, np.cos(2 * np.pi * 2 * x / 7 + 0.3), atol=1e-12)
+
+
+def test_table_d1_has_the_printed_names_of_its_two_rows_of_dimension_four_exchanged():
+    rows = group_features.character_rows().set_index("representation")
+    assert rows.loc["(4, 1)", ["name", "printed"]].tolist() == ["standard", "standard x sign"]
+    assert rows.loc["(4, 1)", "(2, 1, 1, 1)"] == 2  # three fixed points, less one
+    numbers = rows.drop(columns=["name", "printed"])
+    printed = {  # Table D.1, by class (2), (2, 2), (3), (4), (5), (2, 3)
+        "sign": (1, -1, 1, 1, -1, 1, -1),
+        "standard": (4, -2, 0, 1, 0, -1, 1),
+        "standard x sign": (4, 2, 0, 1, 0, -1, -1),
+        "5d_a": (5, 1, 1, -1, -1, 0, 1),
+        "5d_b": (5, -1, 1, -1, 1, 0, -1),
+        "6d": (6, 0, -2, 0, 0, 1, 0),
+    }
+    order = ["(1, 1, 1, 1, 1)", "(2, 1, 1, 1)", "(2, 2, 1)", "(3, 1, 1)", "(4, 1)", "(5)", "(3, 2)"]
+    for label, name in rows["printed"].items():
+        if name != "trivial":
+            assert tuple(numbers.loc[label, order]) == printed[name]
+
+
+def test_the_docs_show_the_drawing_of_figure_7_2():
+    texts = [text.get_text() for axes in neuron_and_network().axes for text in axes.texts]
+    assert any("\\sum_i (u_i[a] + v_i[b])^2" in text for text in texts)
+    assert (DOCS / "images" / "neuron-and-network.svg").stat().st_size > 10_000
+    page = (DOCS / "feature-emergence.md").read_text(encoding="utf-8")
+    assert "images/neuron-and-network.svg" in page
 
 
 def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate=1.0):
@@ -230,12 +290,12 @@ def feature_tables(ratio=0.979, share=0.8, gone=0.0, count=5, **end):
 @pytest.mark.parametrize(
     "claim, change",
     [
-        (group_features.optimum_is_reached, {"ratio": 0.96}),
-        (group_features.neurons_have_one_representation, {"power_v": 0.9}),
-        (group_features.shares_are_predicted, {"share": 0.7}),
-        (group_features.representations_are_those_of_the_optimum, {"count": 0}),
-        (group_features.representations_are_those_of_the_optimum, {"gone": 0.05}),
-        (group_features.larger_ones_have_more_neurons, {"count": 50}),
+        (group_features_claims.optimum_is_reached, {"ratio": 0.96}),
+        (group_features_claims.neurons_have_one_representation, {"power_v": 0.9}),
+        (group_features_claims.shares_are_predicted, {"share": 0.7}),
+        (group_features_claims.representations_are_those_of_the_optimum, {"count": 0}),
+        (group_features_claims.representations_are_those_of_the_optimum, {"gone": 0.05}),
+        (group_features_claims.larger_ones_have_more_neurons, {"count": 50}),
     ],
 )
 def test_claims_about_representations_can_fail(claim, change):
@@ -302,22 +362,30 @@ def test_claims_about_the_path_can_fail(claim, change):
     assert not claim(path_tables(**change)).holds
 
 
-def grokking_curves(late=0.02, early=0.9, power=0.9, control=0.9):
+def grokking_curves(late=0.02, early=0.95, power=0.5, control=0.9, idle=0.3):
     """Errors and power at four evaluations, with weight decay and without."""
     rows = []
     for seed in range(3):
         for step, train, test, share in (
-            (0, 0.9, 0.9, 0.1),
-            (1, 0.0, early, 0.5),
-            (100, 0.0, late, power),
-            (200, 0.0, late, power),
+            (0, 0.9, 0.95, 0.1),
+            (1, 0.0, early, 0.3),
+            (50, 0.0, early, power),
+            (100, 0.0, late, 0.9),
         ):
-            errors = {"train_error": train, "test_error": test, "power": share}
-            rows.append({"decay": "decay", "seed": seed, "step": step, **errors})
-            rows.append({"decay": "none", "seed": seed, "step": step, **errors})
-            rows[-1]["test_error"] = control
+            row = {"seed": seed, "step": step, "train_error": train}
+            rows.append({**row, "decay": "decay", "test_error": test, "power": share})
+            unmoved = min(share, 0.3) if step < 50 else idle
+            rows.append({**row, "decay": "none", "test_error": control, "power": unmoved})
     curves = pd.DataFrame(rows)
     return Tables({"curves": curves, "times": modular_grokking.times(curves)})
+
+
+def test_hidden_progress_ends_before_the_test_error_falls():
+    times = grokking_curves()["times"].set_index(["decay", "seed"]).loc[("decay", 0)]
+    assert times["train_step"] == 1
+    assert times["hidden_step"] == 50
+    assert times["test_step"] == 100
+    assert times["power_hidden"] == 0.5
 
 
 @pytest.mark.parametrize(
@@ -325,7 +393,9 @@ def grokking_curves(late=0.02, early=0.9, power=0.9, control=0.9):
     [
         (modular_grokking.generalisation_is_delayed, {"early": 0.0}),
         (modular_grokking.generalisation_is_delayed, {"late": 0.5}),
-        (modular_grokking.power_grows_in_between, {"power": 0.51}),
+        (modular_grokking.generalisation_is_delayed, {"early": 0.3}),
+        (modular_grokking.power_grows_unseen, {"power": 0.31}),
+        (modular_grokking.power_grows_unseen, {"idle": 0.5}),
         (modular_grokking.decay_is_needed, {"control": 0.3}),
     ],
 )

@@ -74,6 +74,14 @@ def test_more_neurons_than_the_parent_has_are_refused():
         TINY.child(inits.FromRun(TINY.parent(), 0, at="start", neurons=(0, 1)))
 
 
+@pytest.mark.parametrize("nothing", [None, "parent", 5])
+def test_a_run_that_does_not_exist_is_refused(nothing):
+    with pytest.raises(ValueError, match=r"FromRun: experiment is that of .* there is no run of"):
+        inits.FromRun(nothing)
+    with pytest.raises(ValueError, match="seed numbers a run, so it is 0 or more; got -1"):
+        inits.FromRun(TINY.parent(), -1)
+
+
 def made_up(rates, start=0.5):
     """Children of ten parents with these success rates; other arms 0.9 for tickets, 0.1 else."""
     rows = [

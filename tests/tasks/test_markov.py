@@ -12,7 +12,7 @@ import pytest
 import elegans as el
 from elegans.experiments.plain import from_plain, to_plain
 from elegans.tasks.markov import birkhoff
-from elegans.tasks.markov.chains import lifted, stationary
+from elegans.tasks.markov.chains import lifted, stationary, stationary_law
 from elegans.training import source as data
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
@@ -59,6 +59,20 @@ def test_the_stationary_law_of_two_states_is_the_closed_form():
     matrices = np.stack([np.stack([a, 1 - a], -1), np.stack([1 - b, b], -1)], 1)
     law = stationary(jnp.asarray(matrices, jnp.float32))
     np.testing.assert_allclose(law[:, 0], (1 - b) / (2 - a - b), rtol=1e-5)
+
+
+def test_chains_without_one_stationary_law_are_refused_by_name():
+    chain = np.array([[0.5, 0.5, 0.0], [0.2, 0.8, 0.0], [0.3, 0.3, 0.4]])  # the third is left
+    np.testing.assert_allclose(stationary_law(chain), [2 / 7, 5 / 7, 0], atol=1e-6)
+    swap = np.array([[0.0, 1.0], [1.0, 0.0]])  # periodic, and one law all the same
+    np.testing.assert_allclose(stationary_law(swap), [0.5, 0.5])
+    two_parts = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.3, 0.3, 0.4]])
+    with pytest.raises(ValueError, match=r"never leaves \(0,\) nor \(1,\)"):
+        stationary_law(two_parts)
+    with pytest.raises(ValueError, match=r"sum to one; rows sum to 0.9 to 1"):
+        stationary_law(np.array([[0.5, 0.4], [0.5, 0.5]]))
+    with pytest.raises(ValueError, match=r"least entry is -0.5"):
+        stationary_law(np.array([[1.5, -0.5], [0.5, 0.5]]))
 
 
 @pytest.mark.parametrize("states", [2, 6])

@@ -9,9 +9,13 @@ import pytest
 from elegans.theory.boolean import gradients, majority
 from elegans.theory.resources.prescriptions import (
     good_probability,
+    least_sparsity,
     over_sparse,
+    over_sparse_formulas,
     readout,
     steps_over_log,
+    truncated_samples,
+    truncation,
     under_sparse,
 )
 
@@ -119,6 +123,30 @@ def test_errata_lemma_14_lacks_the_square_of_the_norm_in_its_steps():
 def test_over_sparse_says_what_it_needs():
     with pytest.raises(ValueError, match=r"s is odd and lies between \d+ and n = 50"):
         over_sparse(50, 2, 0.4)
+
+
+def test_the_formulas_of_theorem_16_are_those_of_the_prescription_where_it_holds():
+    plan = over_sparse(10**12, 2, 0.4)
+    assert plan.s == least_sparsity(2, 0.4)
+    assert over_sparse_formulas(10**12, 2, plan.s, 0.4) == plan
+    with pytest.raises(ValueError, match="the lemmas are for odd s"):
+        over_sparse_formulas(50, 2, 10, 0.1)
+    with pytest.raises(ValueError, match="s counts the ones of a neuron, above k"):
+        over_sparse_formulas(50, 2, 2, 0.1)
+
+
+def test_with_the_samples_of_footnote_4_truncation_leaves_the_support():
+    n, k, s = 21, 2, 9
+    w = np.zeros(n)
+    w[:s] = 1.0  # a good neuron
+    samples = truncated_samples(n, k, s, width=100)
+    for seed in range(5):
+        step = np.abs(gradients.sampled(w, (0, 1), samples, seed=seed).gradient)
+        assert set(np.flatnonzero(step > truncation(s, k))) == {0, 1}
+    few = np.abs(gradients.sampled(w, (0, 1), samples // 50, seed=0).gradient)
+    assert set(np.flatnonzero(few > truncation(s, k))) != {0, 1}
+    # only a logarithm of n, where the theorem has n**2
+    assert truncated_samples(10 * n, k, s, 100) < 1.3 * samples
 
 
 def test_the_chance_of_lemma_15_is_far_above_its_bound():

@@ -37,11 +37,32 @@ def test_cross_entropy_is_the_negative_log_probability_of_the_class(logits, labe
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
 
 
+@given(st.lists(st.floats(-20, 20, width=32), min_size=3, max_size=3), st.integers(0, 2))
+def test_precise_cross_entropy_has_all_digits_of_small_losses_and_slopes(logits, label):
+    f = np.asarray(logits, np.float64)
+    odds = np.exp(np.delete(f, label) - f[label])
+    slopes = np.insert(odds, label, -odds.sum()) / (1 + odds.sum())
+    loss = losses.CrossEntropy(precise=True)
+    got, slope = jax.value_and_grad(loss)(jnp.asarray(logits, jnp.float32), jnp.asarray(label))
+    np.testing.assert_allclose(got, np.log1p(odds.sum()), rtol=2e-5)  # exp of a rounded 40
+    np.testing.assert_allclose(slope, slopes, rtol=2e-5, atol=1e-30)
+
+
+def test_the_usual_cross_entropy_has_lost_its_slope_where_the_precise_one_has_not():
+    f, y = jnp.asarray([17.0, 0.0, -1.0]), jnp.asarray(0)
+    usual, precise = (jax.grad(losses.CrossEntropy(precise=p))(f, y)[0] for p in (False, True))
+    expected = -(np.exp(-17) + np.exp(-18))
+    np.testing.assert_allclose(precise, expected, rtol=1e-5)
+    assert abs(usual / expected - 1) > 0.05
+
+
 def test_sequences_are_averaged_over_positions():
     logits = jnp.asarray([[0.0, 2.0], [1.0, -1.0], [0.0, 0.5]])
     labels = jnp.asarray([1, 1, 0])
     parts = [losses.CrossEntropy()(f, y) for f, y in zip(logits, labels, strict=True)]
-    np.testing.assert_allclose(losses.CrossEntropy()(logits, labels), np.mean(parts), rtol=1e-6)
+    for precise in (False, True):
+        loss = losses.CrossEntropy(precise=precise)(logits, labels)
+        np.testing.assert_allclose(loss, np.mean(parts), rtol=1e-6)
     np.testing.assert_allclose(losses.error(logits, labels), 2 / 3, rtol=1e-6)
 
 

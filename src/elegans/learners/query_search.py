@@ -12,6 +12,7 @@ References: Edelman et al. (2023), Pareto frontiers in deep feature learning, se
 
 import itertools
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,13 @@ class Search(NamedTuple):
 
 
 def query_search(
-    oracle: StatisticalQueryOracle, k: int, budget: int, *, group: int = 1, seed: int = 0
+    oracle: StatisticalQueryOracle,
+    k: int | None,
+    budget: int,
+    *,
+    group: int = 1,
+    seed: int = 0,
+    bits: Sequence[int] | None = None,
 ) -> Search:
     r"""The first group of supports whose answer is above the oracle's tolerance.
 
@@ -41,14 +48,17 @@ def query_search(
 
     Args:
         oracle: Of a parity of `k` bits.
-        k: Relevant bits.
+        k: Relevant bits; None is any number of them.
         budget: Queries at most.
         group: Supports that one query asks about.
         seed: Of the order.
+        bits: The columns of an input in which the bits are; None is all of them, task.n.
     """
-    n = int(getattr(oracle.task, "n", 0))
+    places = range(int(getattr(oracle.task, "n", 0))) if bits is None else tuple(bits)
+    n = len(places)
     owner = f"query_search(k={k}, budget={budget}, group={group})"
-    checks.whole(owner, "k", k, low=1, high=n, what="counts relevant bits")
+    if k is not None:
+        checks.whole(owner, "k", k, low=1, high=n, what="counts relevant bits")
     checks.whole(owner, "budget", budget, low=1, what="counts queries")
     checks.whole(owner, "group", group, low=1, what="counts the supports of a query")
     if not oracle.tolerance > 0:
@@ -56,7 +66,8 @@ def query_search(
             f"{owner}: the oracle's tolerance is positive, as an average has an error; "
             f"got {oracle.tolerance!r}."
         )
-    supports = list(itertools.combinations(range(n), k))
+    sizes = range(n + 1) if k is None else (k,)
+    supports = [each for size in sizes for each in itertools.combinations(places, size)]
     order = np.random.default_rng(seed).permutation(len(supports))
     groups = [order[i : i + group] for i in range(0, len(order), group)]
     for number, chosen in enumerate(groups[:budget], 1):

@@ -65,6 +65,11 @@ class FromRun:
     neurons: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not (hasattr(self.experiment, "model") and hasattr(self.experiment, "task")):
+            raise ValueError(
+                f"FromRun: experiment is that of the run to start from, an Experiment; there is no "
+                f"run of {self.experiment!r}."
+            )
         checks.whole(self, "seed", self.seed, low=0, what="numbers a run")
         checks.choice(self, "at", self.at, ["start", "end"])
         if self.neurons is not None:

@@ -178,19 +178,25 @@ class SymmetricSparse(LayeredInit):
     r"""The over-sparse init of the Pareto paper, appendix B.2.2.
 
     The first half of the neurons are random `s`-sparse 0/1 vectors with biases drawn from
-    $\beta_i = \frac{1}{2k}(-k + 2i + \frac{1}{16})$ and signs $u \in \{\pm 1\}$; the second half
-    repeats vectors and biases with $-u$; the output bias is zero.
+    $\beta_i = \frac{1}{2k}(-k + 2i + o)$ and signs $u \in \{\pm 1\}$; the second half repeats
+    vectors and biases with $-u$; the output bias is zero.
 
     As printed, $i$ runs over $1, \dots, k/2 - 1$: for $k = 2$ that is nothing, and for any $k$ it
     is one kink too few to write the parity as a function of the sum of its bits (docs/errata.md).
-    `complete=True` adds $i = 0$, with which the proof's linear algebra holds.
+    `complete=True` adds $i = 0$, with which the proof's linear algebra holds. The offset $o$ is
+    printed as $\frac{1}{16}$, with which a feature is as small as $\frac{1}{32k}$; at $\frac12$ bad
+    neurons are still silent and the readout is 8 times smaller at $k = 2$ and 52 at $k = 4$
+    (`theory.resources.readout`).
     """
 
     s: int
     complete: bool = False
+    offset: Number = 1 / 16
 
     def __post_init__(self) -> None:
         checks.whole(self, "s", self.s, low=1, what="counts the ones of a neuron")
+        # From 3/4 on a bias does not silence bad neurons: they reach 10/(16k), and so would it.
+        checks.number(self, "offset", self.offset, low=0, high=0.75, what="shifts the bias grid")
 
     def check_sizes(self, sizes: tuple[int, ...], task: object) -> None:
         """Needs one hidden layer of even width, one output, and an even number of relevant bits."""
@@ -206,7 +212,7 @@ class SymmetricSparse(LayeredInit):
     def biases(self, k: int) -> Float[Array, " grid"]:
         r"""The grid $\beta_i$."""
         i = jnp.arange(0 if self.complete else 1, k // 2)
-        return (-k + 2 * i + 1 / 16) / (2 * k)
+        return (-k + 2 * i + self.offset) / (2 * k)
 
     def layers(self, key: PRNGKeyArray, sizes: tuple[int, ...], task: object) -> tuple[Layer, ...]:
         """Two layers, the second half of the neurons the mirror of the first."""

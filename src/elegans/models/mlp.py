@@ -150,6 +150,13 @@ class MLP:
         out = params.layers[-1].at(x) if self.output_layer else x
         return ForwardPass(out[..., 0] if out.shape[-1] == 1 else out, tuple(hidden))
 
+    def outgoing(self, params: Layers) -> tuple[Float[Array, " neurons"], ...]:
+        """The length of each hidden neuron's outgoing weights, by layer; 1 if it is an output."""
+        lengths = [jnp.linalg.norm(layer.weight, axis=1) for layer in params.layers[1:]]
+        if not self.output_layer:
+            lengths.append(jnp.ones(params.layers[-1].weight.shape[1]))
+        return tuple(lengths)
+
     def neurons(self, params: Layers) -> tuple[Float[Array, "neurons numbers"], ...]:
         """The numbers of each hidden neuron, one matrix a layer with a row for each neuron.
 

@@ -11,6 +11,8 @@ References: Barak et al. (2022), Hidden progress, section 5.3.1 (xv) and appendi
 """
 
 import dataclasses
+import functools
+import operator
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -60,8 +62,15 @@ class PolyNet:
         return dataclasses.replace(self, init=Uniform())
 
     def apply(self, params: Layers, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
-        """The product of the forms at one example."""
-        return jnp.prod(params.layers[0].at(x), axis=-1)
+        """The product of the forms at one example.
+
+        Form by form: on a CPU, products with vectors and their gradients take half of the time of
+        a product with a narrow matrix and of the gradient of `jnp.prod`.
+        """
+        weight, bias = params.layers[0]
+        assert bias is not None
+        forms = (x @ weight[:, i] + bias[i] for i in range(self.degree))
+        return functools.reduce(operator.mul, forms)
 
 
 @configuration

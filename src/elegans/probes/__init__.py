@@ -4,6 +4,7 @@ A probe is called with one `View` and returns scalars, small arrays, or a tree o
 compiled apart from training and evaluation, so that watching does not change a bit of a record.
 """
 
+from elegans.probes.activity import Activity as Activity
 from elegans.probes.attention import Attended as Attended
 from elegans.probes.attention import AttentionMasses as AttentionMasses
 from elegans.probes.cls_attention import ClsAttention as ClsAttention

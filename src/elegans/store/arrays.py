@@ -39,17 +39,17 @@ def pack(columns: Mapping[str, np.ndarray]) -> bytes:
     return zlib.compress(body, LEVEL)
 
 
-def unpack(blob: bytes) -> dict[str, np.ndarray]:
+def unpack(blob: bytes, limit: int = MAX_BYTES) -> dict[str, np.ndarray]:
     """The columns that `pack` wrote; text with missing values as objects, None where missing.
 
     Raises:
-        ValueError: The bytes are not of that form, or decompress beyond `MAX_BYTES`.
+        ValueError: The bytes are not of that form, or decompress to more than `limit` bytes.
     """
     inflater = zlib.decompressobj()
     try:
-        body = inflater.decompress(blob, MAX_BYTES)
+        body = inflater.decompress(blob, limit)
         if inflater.unconsumed_tail:
-            raise ValueError(f"The blob decompresses to more than {MAX_BYTES:,} bytes.")
+            raise ValueError(f"The blob decompresses to more than {limit:,} bytes.")
         if not inflater.eof:
             raise ValueError("The blob is cut short.")
         end = body.find(b"\n") + 1

@@ -16,7 +16,7 @@ import numpy as np
 
 from elegans.runs import Run
 from elegans.store import schema
-from elegans.store.record import COLUMNS, Row, checksum, decode, digest, to_values
+from elegans.store.record import COLUMNS, Row, checksums, decode, digest, to_values
 from elegans.store.schema import MEMORY, StoreError, explained, rescue
 
 ROWS_PER_BLOCK = 5_000  # Python's garbage collector slows down longer lists of rows
@@ -170,7 +170,7 @@ class File:
         self.rows("UPDATE experiments SET checksum = ? WHERE id = ?", total, number)
 
     def insert(self, experiment: int, run: Run) -> int:
-        """Writes a row of `runs`, to be followed by `attach`; its id."""
+        """Writes a row of `runs`, to be followed by `attach` and `seal`; its id."""
         values = {"experiment": experiment, **to_values(run), "arrays": 0, "checksum": 0}
         cursor = self.connection.execute(
             f"INSERT INTO runs ({', '.join(values)}) VALUES (?{', ?' * (len(values) - 1)})",
@@ -180,16 +180,21 @@ class File:
         return cursor.lastrowid
 
     def attach(self, run: int, blobs: Mapping[str, bytes]) -> None:
-        """Writes arrays of a run by kind, and brings its checksums up to date."""
+        """Writes arrays of a run by kind, to be followed by `seal`."""
         self.connection.executemany(
             "INSERT INTO arrays (run, kind, checksum, data) VALUES (?, ?, ?, ?)",
             [(run, kind, digest(run, kind, data), data) for kind, data in blobs.items()],
         )
         total = sum_of(self.rows("SELECT kind, checksum FROM arrays WHERE run = ?", run))
         self.connection.execute("UPDATE runs SET arrays = ? WHERE id = ?", (total, run))
-        (block,) = self.blocks([run])
-        update = "UPDATE runs SET checksum = ? WHERE id = ?"
-        self.connection.execute(update, (checksum(block.rows[0]), run))
+
+    def seal(self, ids: Collection[int]) -> None:
+        """Brings the checksums of some rows of `runs` up to date, as they are in the database."""
+        for rows, _ in self.blocks(ids) if ids else ():
+            self.connection.executemany(
+                "UPDATE runs SET checksum = ? WHERE id = ?",
+                [(total, row[0]) for total, row in zip(checksums(rows), rows, strict=True)],
+            )
 
     def delete(self, ids: Collection[int]) -> int:
         """Removes runs and their arrays; how many."""

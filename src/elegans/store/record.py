@@ -97,9 +97,9 @@ def decode(rows: Sequence[Row]) -> dict[str, np.ndarray]:
     return columns
 
 
-def checksum(row: Row) -> int:
-    """The checksum that fits the other columns of a row."""
-    return int(_columns([row])[1][0])
+def checksums(rows: Sequence[Row]) -> list[int]:
+    """The checksums that fit the other columns of rows."""
+    return _columns(rows)[1].tolist()
 
 
 def _columns(rows: Sequence[Row]) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:

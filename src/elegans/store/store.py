@@ -138,6 +138,11 @@ class Store:
                 key for key, row, is_sound in rows if is_sound and self._has(row, kinds)
             }
 
+    def version(self) -> int:
+        """A number that changes when another connection has written since it was last asked."""
+        with self._file.reading() as is_there:
+            return int(self._file.rows("PRAGMA data_version")[0][0]) if is_there else 0
+
     def runs(self, keys: Sequence[Key], probes: Mapping[str, str] = NO_PROBES) -> list[Run]:
         """The runs of these keys, in this order, with what these probes saw.
 
@@ -269,13 +274,25 @@ class Store:
         """Stores runs with their packed arrays, all or none; how many were new, or brought more."""
         with self._file.writing():
             numbers = {name: n for n, (name, _) in self._file.experiments().items()}
-            return sum(self._take_one(numbers, run, blobs) for run, blobs in records)
+            unsealed: list[int] = []
+            count = sum(self._take_one(numbers, *record, unsealed) for record in records)
+            self._file.seal(unsealed)
+            return count
 
-    def _take_one(self, numbers: Mapping[str, int], run: Run, blobs: Mapping[str, bytes]) -> bool:
+    def _take_one(
+        self,
+        numbers: Mapping[str, int],
+        run: Run,
+        blobs: Mapping[str, bytes],
+        unsealed: list[int],
+    ) -> bool:
+        """Stores one run; `unsealed` has the rows that are to get their checksums together."""
         if run.hash not in numbers:
             raise ValueError(f"{self}: register experiment {run.hash} before its runs.")
         file, place = self._file, (numbers[run.hash], run.seed)
         for id_ in file.find(*place):
+            file.seal(unsealed)  # the row that is there may be one of them
+            unsealed.clear()
             records = list(self._whole({run.key}))
             if not records:
                 file.prepare_repair()
@@ -291,8 +308,11 @@ class Store:
             additions = {kind: data for kind, data in blobs.items() if kind not in stored}
             if additions:
                 file.attach(id_, additions)
+                file.seal([id_])
             return bool(additions)
-        file.attach(file.insert(place[0], run), blobs)
+        number = file.insert(place[0], run)
+        file.attach(number, blobs)
+        unsealed.append(number)
         return True
 
     def _whole(self, keys: Collection[Key] | None = None) -> Iterator[tuple[Run, dict[str, bytes]]]:

@@ -37,7 +37,7 @@ def search(
     grid: Sequence[int],
     points: Points,
     *,
-    seeds: int,
+    seeds: int | Iterable[int],
     target: float = 0.8,
     per_round: int = 1,
     name: str = "round",
@@ -49,7 +49,7 @@ def search(
         grid: Sizes to choose from, increasing.
         points: The labels and experiments of a group at a size, one for each restart. The group's
             labels and the size (under "samples") are added to the labels.
-        seeds: How many trials there are.
+        seeds: How many trials there are, or their seeds.
         target: The success rate in question.
         per_round: Sizes that are tried in one round.
         name: Of the sweeps, with the number of the round after it.
@@ -155,6 +155,14 @@ def threshold_table(
             }
         )
     return pd.DataFrame(rows)
+
+
+def least_size(sizes: Sequence[float | int], passes: Sequence[bool]) -> float:
+    """The least of some sizes from which all larger ones pass; infinite if the largest does not."""
+    order = np.argsort(sizes)
+    fails = np.flatnonzero(~np.asarray(passes, bool)[order])
+    start = int(fails[-1]) + 1 if len(fails) else 0
+    return float(np.asarray(sizes, float)[order][start]) if start < len(order) else math.inf
 
 
 def rate_table(trials: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:

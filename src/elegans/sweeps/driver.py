@@ -117,7 +117,8 @@ def _fill(store: Store, wanted: list[Wanted], choice: Choice, meter: Progress) -
     if not missing:
         with meter.of(total, stored):
             return
-    store.register({w.point.hash: to_json(w.point.experiment) for w in missing})
+    points = {w.point.hash: w.point for w in missing}
+    store.register({name: to_json(point.experiment) for name, point in points.items()})
     schedules = [_schedule(level) for level in levels]
     seconds = sum(schedule.seconds_left() for schedule in schedules)
     choice = _importable(choice, missing, meter, seconds)
@@ -215,11 +216,14 @@ def drive(
     """Does all runs of a schedule and yields them, several at a time."""
     flying: dict[Future[Any], tuple[Load, Request]] = {}
     schedule.at_least = crew.at_least
+    version, is_shared = store.version(), False
     try:
         while True:
             schedule.workers = crew.workers()
             while (load := schedule.next(len(flying))) is not None:
-                _drop_done(schedule, load, wanted, store)
+                is_shared = is_shared or store.version() != version
+                if is_shared:  # asked only if another driver writes: a run done twice is no harm
+                    _drop_done(schedule, load, wanted, store)
                 if not load.runs:
                     continue
                 request = _request([wanted[i] for i in load.runs], _weights(store, wanted, load))

@@ -95,9 +95,10 @@ def _trained(request: Request, keys: Sequence[Key]) -> Iterator[Run]:
     left = dict(enumerate(keys))
     try:
         jobs = [_job(request, i, key) for i, key in left.items()]
-        for number, run in train(jobs, probes=dict(request.probes)):
+        with_params = "params" in request.keep
+        for number, run in train(jobs, probes=dict(request.probes), with_params=with_params):
             del left[number]
-            yield _slim(stamped(run), request.keep)
+            yield stamped(run)
     # Whatever is wrong with one run out of thousands, in a task or a probe that we may not have
     # written, is noted in its record, and the sweep goes on.
     except Exception as error:  # noqa: BLE001
@@ -112,12 +113,6 @@ def _trained(request: Request, keys: Sequence[Key]) -> Iterator[Run]:
 def _job(request: Request, number: int, key: Key) -> Job:
     experiment = request.experiments[key[0]]
     return Job(number, experiment, key[1], initial_weights(experiment, request.weights.get))
-
-
-def _slim(run: Run, keep: Collection[str]) -> Run:
-    """The run without the weights that nobody asked for."""
-    arrays = {kind: columns for kind, columns in run.arrays.items() if kind != "params"}
-    return run if "params" in keep else dataclasses.replace(run, arrays=arrays)
 
 
 def _computed(computation: Any, key: Key) -> Run:

@@ -2,7 +2,8 @@
 
 Evaluation is staged. A look measures the training set and a screening part of the test set; only
 if that is near the stop rule, or the run is at its end, is the whole test set computed. The three
-passes go through one loop, which is a third of the code to compile.
+passes go through one loop, which is a third of the code to compile. A test set that is one small
+block, in training without a training set, is drawn once for many looks.
 """
 
 from functools import partial
@@ -39,6 +40,26 @@ class Look(NamedTuple):
     is_whole: Bool[Array | np.ndarray, "..."]
 
 
+class PackedLook(NamedTuple):
+    """A look as two arrays: eight would take longer to hand over than many a look to compute."""
+
+    sums: Float[Array | np.ndarray, "..."]  # train loss, train error, test loss, test error
+    counts: Int[Array | np.ndarray, "..."]  # rows for training, for testing; finite, whole
+
+    @classmethod
+    def of(cls, look: Look) -> "PackedLook":
+        """The numbers of a look."""
+        train, test, *flags = look
+        counts = [jnp.asarray(n, jnp.int32) for n in (train.rows, test.rows, *flags)]
+        return cls(jnp.stack([train.loss, train.error, test.loss, test.error]), jnp.stack(counts))
+
+    def unpacked(self) -> Look:
+        """The looks, on arrays whose first axis is that of the numbers."""
+        losses, errors = self.sums[0::2], self.sums[1::2]
+        train, test = (Sums(losses[i], errors[i], self.counts[i]) for i in (0, 1))
+        return Look(train, test, self.counts[2] != 0, self.counts[3] != 0)
+
+
 class Stage(NamedTuple):
     """How many rows each pass takes, and when the third is made.
 
@@ -66,8 +87,12 @@ def look(
     table: PyTree,
     stage: Stage,
     step: Int[Array, ""],
+    test_block: PyTree = None,
 ) -> Look:
-    """Losses and errors of one run, the whole test set included if it is worth computing."""
+    """Losses and errors of one run, the whole test set included if it is worth computing.
+
+    With `test_block`, the one block that the test set is, nothing else is looked at.
+    """
     leaves = jax.tree.leaves(params)
     is_finite = jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in leaves]))
     is_last = (step >= stage.last) | ~is_finite
@@ -79,6 +104,13 @@ def look(
     if isinstance(table, Whole):
         train, test = population_sums(model, training, params, table)
         return Look(train, test, is_finite, is_near(train, test))
+
+    zero = Sums(jnp.zeros(()), jnp.zeros(()), jnp.zeros((), jnp.int32))
+    if test_block is not None:
+        counts = jnp.arange(block) < stage.test
+        loss, error = block_sums(model, training, params, test_block, counts)
+        test = Sums(loss, error, jnp.asarray(stage.test, jnp.int32))
+        return Look(zero, test, is_finite, is_near(zero, test))
 
     def stages(stage_number: Array, total: tuple[Sums, ...]) -> tuple[Sums, ...]:
         is_worth = is_near(total[TRAIN], total[SCREEN]) & (stage.test != total[SCREEN].rows)
@@ -94,7 +126,6 @@ def look(
             for i, old in enumerate(total)
         )
 
-    zero = Sums(jnp.zeros(()), jnp.zeros(()), jnp.zeros((), jnp.int32))
     train, screened, test = jax.lax.fori_loop(0, 3, stages, (zero, zero, zero))
     has_test = test.rows > 0
     test = jax.tree.map(lambda a, b: jnp.where(has_test, a, b), test, screened)
@@ -113,7 +144,6 @@ def sums(
     count: Int[Array, ""],
 ) -> Sums:
     """Loss and error over the first `count` rows of the training or the test set, by blocks."""
-    loss = losses.loss_of(training.loss)
     if data.has_rows(table):
         rows = partial(data.taken, table, is_test=is_test)
     else:
@@ -124,16 +154,30 @@ def sums(
         x, y = rows(indices)[:2]
         if training.clean_test:
             y = jnp.where(is_test, task.label(x), y)
-        predictions = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
         counts = indices < jnp.asarray(count, jnp.uint32)
-        return (
-            total[0] + jnp.sum(jnp.where(counts, jax.vmap(loss)(predictions, y), 0.0)),
-            total[1] + jnp.sum(jnp.where(counts, jax.vmap(losses.error)(predictions, y), 0.0)),
-        )
+        loss, error = block_sums(model, training, params, (x, y), counts)
+        return total[0] + loss, total[1] + error
 
     zero = jnp.zeros(())
     total, wrong = jax.lax.fori_loop(0, -(-count // block), add, (zero, zero))
     return Sums(total, wrong, jnp.asarray(count, jnp.int32))
+
+
+def first_test_block(task: Any, training: Training, keys: Keys, block: int) -> PyTree:
+    """Inputs and labels of the first rows of a test set that is drawn."""
+    x, y = data.rows(task, keys.test, jnp.arange(block, dtype=jnp.uint32))[:2]
+    return x, (task.label(x) if training.clean_test else y)
+
+
+def block_sums(
+    model: Any, training: Training, params: PyTree, rows: PyTree, counts: Bool[Array, " rows"]
+) -> tuple[Float[Array, ""], Float[Array, ""]]:
+    """Loss and error summed over those of some rows that count."""
+    x, y = rows
+    predictions = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
+    each = (jax.vmap(f)(predictions, y) for f in (losses.loss_of(training.loss), losses.error))
+    loss, error = (jnp.sum(jnp.where(counts, values, 0.0)) for values in each)
+    return loss, error
 
 
 def population_sums(

@@ -6,8 +6,9 @@ more gain a fifth at width 10 and lose at 1,000 (docs/performance.md), and a sin
 for all of them.
 """
 
+import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,11 +16,12 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from elegans.keys import Keys
+from elegans.fields import Skeleton
 from elegans.protocols import path_name
 from elegans.runs import Run
+from elegans.training import program, source
 from elegans.training.evaluation import Look, Stage, Sums
-from elegans.training.program import LOOKS, Looks
+from elegans.training.program import LOOKS, Looks, Structure
 from elegans.training.recipe import Training
 
 CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
@@ -46,20 +48,62 @@ class Job(NamedTuple):
     initial: PyTree | None = None
 
 
+class Plan(NamedTuple):
+    """What all runs of one experiment share, worked out once.
+
+    Attributes:
+        training: The recipe, with the numbers of rows that there are.
+        structure: What chooses the compiled programs, and `numbers` what they are given besides.
+        model: What chooses how the network starts, and `model_numbers` likewise.
+        stage: How many rows are looked at, and when the whole test set is.
+        data_seed: That of the training set, if the task has one.
+        is_drawn: Whether rows are drawn when they are needed, and not listed before.
+    """
+
+    experiment: Any
+    training: Training
+    structure: Structure
+    numbers: tuple[Any, ...]
+    model: Skeleton
+    model_numbers: tuple[Any, ...]
+    stage: Stage
+    data_seed: np.uint32 | None
+    is_drawn: bool
+
+    @classmethod
+    def of(cls, experiment: Any) -> "Plan":
+        """The plan of an experiment; numbers have a leading axis of one lane."""
+        task, model, training = experiment.task, experiment.model, experiment.training
+        structure, numbers = program.split(task, model, training)
+        resolved = source.resolved(task, training)
+        return cls(
+            experiment,
+            resolved,
+            structure,
+            jax.device_put(stacked([numbers])),  # once, and not at every call
+            *program.split_model(model),
+            jax.device_put(stacked([stage_of(resolved)])),
+            source.data_seed_of(task),
+            source.is_drawn(task, training),
+        )
+
+
 @dataclass
 class Lane:
     """A run under way."""
 
     job: Job
-    training: Training  # with the numbers of rows that there are
-    keys: Keys
-    numbers: tuple[Any, ...]
-    initial: PyTree
+    plan: Plan
     step: int = 0
     seconds: float = 0.0
     streak: int = 0  # looks in a row that met the stop rule
     curves: list[tuple[float, ...]] = field(default_factory=list)
     probes: list[dict[str, PyTree]] = field(default_factory=list)
+
+    @property
+    def training(self) -> Training:
+        """The recipe, with the numbers of rows that there are."""
+        return self.plan.training
 
     def due(self) -> Iterator[int]:
         """The steps of the evaluations to come, the first of which sees the start."""
@@ -71,43 +115,11 @@ class Lane:
             yield step
 
     def looks(self, most: int) -> Looks:
-        """What to do next: at most so many looks."""
-        due = [step for _, step in zip(range(min(most, LOOKS)), self.due(), strict=False)]
-        padded = np.zeros(LOOKS, np.int32)
-        padded[: len(due)] = due
-        return Looks(padded, np.asarray(len(due), np.int32), self.stage)
-
-    @property
-    def stage(self) -> Stage:
-        """How many rows are looked at, and when the whole test set is."""
-        training = self.training
-        samples = 0 if training.samples is None else int(training.samples)
-        test = int(training.test_samples)
-        train, screen = min(samples, int(training.train_rows)), min(test, int(training.screen_rows))
-        return Stage(
-            np.asarray(train, np.int32),
-            np.asarray(screen, np.int32),
-            np.asarray(test, np.int32),
-            np.asarray(self._limits(train, screen), np.float32),
-            np.asarray(training.steps, np.int32),
-        )
-
-    def _limits(self, train: int, screen: int) -> list[float]:
-        """Sums of train loss, train error, test loss and test error that are near the stop rule."""
-        stop = self.training.stop
-        if stop is None:
-            return [-math.inf] * 4
-        limits = [math.inf] * 4
-        for i, goal in enumerate((stop.train_loss, stop.train_error)):
-            if goal is not None:  # the rows are those that are reported, but for rounding
-                limits[i] = train * (float(goal) + 1e-6 * abs(float(goal)))
-        if stop.test_loss is not None:  # a loss has no known standard error, and may be negative
-            limits[2] = screen * (float(stop.test_loss) + abs(float(stop.test_loss)))
-        if stop.test_error is not None:
-            goal = float(stop.test_error)
-            spread = (goal * (1 - goal) / int(self.training.screen_rows)) ** 0.5
-            limits[3] = screen * (goal + STANDARD_ERRORS_NEAR_STOP * spread)
-        return limits
+        """What to do next, at most so many looks, with a leading axis of one lane."""
+        due = list(itertools.islice(self.due(), min(most, LOOKS)))
+        padded = np.zeros((1, LOOKS), np.int32)
+        padded[0, : len(due)] = due
+        return Looks(padded, np.array([len(due)], np.int32), self.plan.stage)
 
     def record(self, looks: Look, steps: np.ndarray) -> None:
         """Appends evaluations to the curves."""
@@ -132,8 +144,8 @@ class Lane:
         stop = self.training.stop
         return None if stop is None else self.streak >= int(stop.looks)
 
-    def finished(self, is_finite: bool, params: PyTree) -> Run:
-        """The record of the run."""
+    def finished(self, is_finite: bool, params: PyTree | None) -> Run:
+        """The record of the run, with its final `params` if they are wanted."""
         history = dict(zip(CURVES, np.asarray(self.curves, np.float64).T, strict=True))
         for name in ("step", "test_rows"):
             history[name] = history[name].astype(np.int64)
@@ -141,6 +153,7 @@ class Lane:
         if self.probes:
             stacked = jax.tree.map(lambda *values: np.stack(values), *self.probes)
             probes = {"step": history["step"], **columns(stacked)}
+        arrays = {"history": history, "probes": probes}
         return Run(
             source=self.job.experiment,
             hash=self.job.experiment.name,
@@ -153,8 +166,50 @@ class Lane:
             train_error=float(history["train_error"][-1]),
             train_loss=float(history["train_loss"][-1]),
             seconds=self.seconds,
-            arrays={"history": history, "probes": probes, "params": columns(params)},
+            arrays=arrays if params is None else arrays | {"params": columns(params)},
         )
+
+
+def stage_of(training: Training) -> Stage:
+    """How many rows a recipe looks at, and when at the whole test set."""
+    samples = 0 if training.samples is None else int(training.samples)
+    test = int(training.test_samples)
+    train, screen = min(samples, int(training.train_rows)), min(test, int(training.screen_rows))
+    return Stage(
+        np.asarray(train, np.int32),
+        np.asarray(screen, np.int32),
+        np.asarray(test, np.int32),
+        np.asarray(limits_of(training, train, screen), np.float32),
+        np.asarray(training.steps, np.int32),
+    )
+
+
+def limits_of(training: Training, train: int, screen: int) -> list[float]:
+    """Sums of train loss, train error, test loss and test error that are near the stop rule."""
+    stop = training.stop
+    if stop is None:
+        return [-math.inf] * 4
+    limits = [math.inf] * 4
+    for i, goal in enumerate((stop.train_loss, stop.train_error)):
+        if goal is not None:  # the rows are those that are reported, but for rounding
+            limits[i] = train * (float(goal) + 1e-6 * abs(float(goal)))
+    if stop.test_loss is not None:  # a loss has no known standard error, and may be negative
+        limits[2] = screen * (float(stop.test_loss) + abs(float(stop.test_loss)))
+    if stop.test_error is not None:
+        goal = float(stop.test_error)
+        spread = (goal * (1 - goal) / int(training.screen_rows)) ** 0.5
+        limits[3] = screen * (goal + STANDARD_ERRORS_NEAR_STOP * spread)
+    return limits
+
+
+def stacked(trees: Sequence[PyTree]) -> PyTree:
+    """Trees of numbers as one of NumPy arrays with a leading axis of lanes."""
+
+    def column(*values: Any) -> np.ndarray:
+        array = np.asarray(values)
+        return array.astype(jax.dtypes.canonicalize_dtype(array.dtype))
+
+    return jax.tree.map(column, *trees)
 
 
 def default_lanes(lane_bytes: int = 0) -> int:

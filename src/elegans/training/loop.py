@@ -9,9 +9,9 @@ and otherwise as many as take a tenth of a second.
 
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,10 +24,10 @@ from elegans.protocols import Probe
 from elegans.runs import Run
 from elegans.training import program
 from elegans.training.evaluation import Look
-from elegans.training.lanes import CURVES, Lane, default_lanes
+from elegans.training.lanes import CURVES, Lane, Plan, default_lanes
 from elegans.training.lanes import Job as Job
-from elegans.training.program import LOOKS, Structure
-from elegans.training.source import Whole, keys_for, resolved, table_of
+from elegans.training.program import LOOKS
+from elegans.training.source import Whole, keys_for, table_of
 from elegans.training.step import State
 
 CALL_SECONDS = 0.1  # that a call should take, so that progress is seen
@@ -40,6 +40,7 @@ def train(
     probes: dict[str, Probe] | None = None,
     lanes: int | None = None,
     watch: Watch | None = None,
+    with_params: bool = True,
 ) -> Iterator[tuple[int, Run]]:
     """Trains jobs of one structure and yields each job's number and record as it finishes.
 
@@ -48,6 +49,7 @@ def train(
         probes: What to look at besides losses and errors, by name; called with a `View`.
         lanes: Runs side by side; None is what suits the device and the structure.
         watch: Called with a run's number and its newest row of curves at each evaluation.
+        with_params: Whether records have the final weights.
     """
     if "step" in (probes or {}):
         raise ValueError("'step' is the name of a column of its own; give the probe another name.")
@@ -57,21 +59,29 @@ def train(
         return
     lanes = lanes or default_lanes(lane_bytes(leader) if jax.default_backend() != "cpu" else 0)
     first = [leader, *itertools.islice(waiting, lanes - 1)]
-    yield from _Bench(first, waiting, probes or {}, lanes, watch).run()
+    yield from _Bench(first, waiting, probes or {}, lanes, watch, with_params).run()
 
 
 def lane_bytes(job: Job) -> int:
     """What a run takes in memory: its state with a gradient, twice, and its batches."""
-    structure, numbers = _split(job)
-    state = jax.eval_shape(
-        lambda keys: program.start(structure, job.experiment.model, numbers, keys, job.initial),
-        keys_for(job.experiment.task, 0),
-    )
+    plan = Plan.of(job.experiment)
+    state, _ = jax.eval_shape(lambda: began(plan, job))
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
     # Activations: as many numbers a row as the widest parameter has columns, and back.
     widest = max((max(leaf.shape, default=1) for leaf in jax.tree.leaves(state.params)), default=1)
+    structure = plan.structure
     rows = max(structure.full_rows or 0, job.experiment.training.batch or 0, structure.block)
     return 3 * size + 8 * rows * widest
+
+
+class Held(NamedTuple):
+    """What all lanes hold on the device; every leaf has a leading axis of lanes."""
+
+    state: State
+    keys: Keys
+    full_batch: PyTree
+    table: PyTree
+    initial: PyTree
 
 
 class _Bench:
@@ -84,25 +94,24 @@ class _Bench:
         probes: dict[str, Probe],
         lanes: int,
         watch: Watch | None,
+        with_params: bool,
     ) -> None:
-        self.structure, _ = _split(first[0])
+        self.plan = Plan.of(first[0].experiment)
+        self.structure = self.plan.structure
         program.STRUCTURES.add(self.structure)
         self.waiting, self.lanes, self.watch = waiting, lanes, watch
+        self.with_params = with_params
         self.probes = tuple(sorted(probes.items()))
         stop = first[0].experiment.training.stop
         self.stop_probe = None if stop is None else stop.probe
         self.most_looks = 1  # in the next call
         started = [self._start(job) for job in first]
-        self.active: list[Lane | None] = [lane for lane, _, _ in started]
+        self.active: list[Lane | None] = [lane for lane, _ in started]
         self.active += [None] * (lanes - len(first))
-        padded = started + [started[0]] * (lanes - len(first))
-        trees = [(state, *rows, lane.keys, lane.initial) for lane, state, rows in padded]
-        self.state: State
-        self.keys: Keys
-        # all at once: one small program to compile, not five
-        self.state, self.full_batch, self.table, self.keys, self.initial = stacked(trees)
-        self.numbers = host_stacked([lane.numbers for lane, _, _ in padded])
         self.idle = started[0][0].looks(0)  # what an idle lane does: no look
+        padded = started + [started[0]] * (lanes - len(first))
+        self.numbers = _joined([lane.plan.numbers for lane, _ in padded])
+        self.held: Held = _joined([held for _, held in padded])
 
     def run(self) -> Iterator[tuple[int, Run]]:
         """Advances all lanes, call by call, until no run is left."""
@@ -119,38 +128,38 @@ class _Bench:
                 self.most_looks = max(1, self.most_looks // 2)
             yield from self._record(looks, counts, probes, values, elapsed)
 
-    def _start(self, job: Job) -> tuple[Lane, State, tuple[PyTree, PyTree]]:
-        structure, numbers = _split(job)
-        assert structure == self.structure, f"{job} has another structure than its neighbours"
-        task, model, training = job.experiment.task, job.experiment.model, job.experiment.training
-        keys = keys_for(task, job.seed)
-        state = program.start(structure, model, numbers, keys, job.initial)
-        table = table_of(task, model, training, keys.data)
-        rows: PyTree = ()
-        if isinstance(table, Whole):
-            rows = table
-        elif training.batch is None:
-            rows = program.whole_training_set(structure, numbers, keys, table)
+    def _start(self, job: Job) -> tuple[Lane, Held]:
+        """A run before its first step, with a leading axis of one lane."""
+        if job.experiment is not self.plan.experiment:  # seeds of one experiment follow each other
+            self.plan = Plan.of(job.experiment)
+            same = self.plan.structure == self.structure
+            assert same, f"{job} has another structure than its neighbours"
+        state, keys = began(self.plan, job)
+        rest: tuple[PyTree, PyTree] = ((), ())
+        if not self.plan.is_drawn:
+            rest = _joined([jax.tree.map(lambda leaf: leaf[None], _listed(self.plan, job))])
         is_watched = self.probes or self.stop_probe is not None
         initial = _copied(state.params) if is_watched else ()
-        lane = Lane(job, resolved(task, training), keys, numbers, initial)
-        return lane, state, (rows, table)
+        return Lane(job, self.plan), Held(state, keys, *rest, initial)
 
     def _advance(self, most: int) -> tuple[Look, np.ndarray]:
         """What the next looks of all lanes saw, and how many each lane made."""
         looks = [lane.looks(most) if lane else self.idle for lane in self.active]
-        self.state, record, counts = program.advance_and_look(
+        state, record, counts = program.advance_and_look(
             self.structure,
             self.lanes,
             self.numbers,
-            self.state,
-            self.keys,
-            jax.tree.map(lambda *leaves: np.stack(leaves), *looks),
-            self.full_batch,
-            self.table,
+            self.held.state,
+            self.held.keys,
+            _joined(looks),
+            self.held.full_batch,
+            self.held.table,
         )
-        self.due = [np.asarray(look.due) for look in looks]
-        return jax.device_get((record, counts))
+        self.held = self.held._replace(state=state)
+        self.due = [np.asarray(look.due[0]) for look in looks]
+        record, counts = jax.device_get((record, counts))
+        by_number = jax.tree.map(lambda leaf: np.moveaxis(leaf, 1, 0), record)
+        return by_number.unpacked(), counts
 
     def _probe(self) -> tuple[dict[str, PyTree], np.ndarray | None]:
         """What the probes see of all lanes, and what the stop rule's own does."""
@@ -159,7 +168,8 @@ class _Bench:
             probes = (*probes, ("", self.stop_probe))
         if not probes:
             return {}, None
-        arguments = (self.numbers, self.state.params, self.initial, self.keys, self.state.step)
+        state, keys, *_, initial = self.held
+        arguments = (self.numbers, state.params, initial, keys, state.step)
         values = jax.device_get(program.probe(self.structure, self.lanes, probes, *arguments))
         return values, values.pop("", None)
 
@@ -190,11 +200,14 @@ class _Bench:
                 yield lane.job.number, lane.finished(is_finite, self._params(i))
                 self._refill(i)
 
-    def _params(self, i: int) -> PyTree:
+    def _params(self, i: int) -> PyTree | None:
         """The parameters in lane `i`; of one lane alone they need not be cut out first."""
-        params = self.state.params if self.lanes == 1 else _lane(self.state.params, i)
-        params = jax.device_get(params)
-        return jax.tree.map(lambda leaf: leaf[0], params) if self.lanes == 1 else params
+        if not self.with_params:
+            return None
+        params = self.held.state.params
+        if self.lanes > 1:
+            return jax.device_get(_lane(params, i))
+        return jax.tree.map(lambda leaf: leaf[0], jax.device_get(params))
 
     def _refill(self, i: int) -> None:
         """Puts the next waiting run into lane `i`."""
@@ -202,22 +215,55 @@ class _Bench:
         if job is None:
             self.active[i] = None
             return
-        lane, state, rows = self._start(job)
+        lane, held = self._start(job)
         self.active[i] = lane
-        self.numbers = tuple(
-            np.concatenate([old[:i], new, old[i + 1 :]])
-            for old, new in zip(self.numbers, host_stacked([lane.numbers]), strict=True)
-        )
-        fresh = (state, *rows, lane.keys, lane.initial)
-        lanes = (self.state, self.full_batch, self.table, self.keys, self.initial)
-        lanes = _placed(lanes, fresh, i)
-        self.state, self.full_batch, self.table, self.keys, self.initial = lanes
+        if self.lanes == 1:
+            self.held, self.numbers = held, lane.plan.numbers
+            return
+        self.held = _placed(self.held, held, i)
+        self.numbers = _placed(self.numbers, lane.plan.numbers, i)
+
+
+def began(plan: Plan, job: Job) -> tuple[State, Keys]:
+    """A run's state and keys before its first step, with a leading axis of one lane."""
+    return program.begin(
+        plan.structure,
+        plan.model,
+        plan.model_numbers,
+        plan.numbers,
+        np.array([job.seed], np.uint32),
+        plan.data_seed,
+        job.initial,
+    )
+
+
+def _listed(plan: Plan, job: Job) -> tuple[PyTree, PyTree]:
+    """The rows of a full batch, and those of a table, of a run whose rows are listed."""
+    experiment = plan.experiment
+    keys = keys_for(experiment.task, job.seed)
+    table = table_of(experiment.task, experiment.model, experiment.training, keys.data)
+    if isinstance(table, Whole):
+        return table, table
+    if experiment.training.batch is not None:
+        return (), table
+    numbers = jax.tree.map(lambda leaf: leaf[0], plan.numbers)
+    return program.whole_training_set(plan.structure, numbers, keys, table), table
+
+
+def _joined(lanes: Sequence[PyTree]) -> PyTree:
+    """Trees with a leading axis of one lane as one tree with all lanes."""
+    return lanes[0] if len(lanes) == 1 else _concatenated(list(lanes))
+
+
+@jax.jit
+def _concatenated(trees: list[PyTree]) -> PyTree:
+    return jax.tree.map(lambda *leaves: jnp.concatenate(leaves), *trees)
 
 
 @partial(jax.jit, donate_argnums=0)
 def _placed(lanes: PyTree, fresh: PyTree, i: Count) -> PyTree:
-    """`lanes` with `fresh` in lane `i`: one call, as one per leaf took a tenth of a short run."""
-    return jax.tree.map(lambda old, new: old.at[i].set(new), lanes, fresh)
+    """`lanes` with the one of `fresh` in place `i`: one call, not one per leaf."""
+    return jax.tree.map(lambda old, new: old.at[i].set(new[0]), lanes, fresh)
 
 
 @jax.jit
@@ -234,15 +280,3 @@ def _lane(tree: PyTree, i: Count) -> PyTree:
 def stacked(trees: list[PyTree]) -> PyTree:
     """Trees of one shape as a tree whose leaves have a leading axis of lanes."""
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
-
-
-def host_stacked(numbers: list[tuple[Any, ...]]) -> tuple[np.ndarray, ...]:
-    """The numbers of all lanes as NumPy arrays: they are many, and each is cheap to hand over."""
-    columns = (np.asarray(column) for column in zip(*numbers, strict=True))
-    return tuple(column.astype(jax.dtypes.canonicalize_dtype(column.dtype)) for column in columns)
-
-
-def _split(job: Job) -> tuple[Structure, tuple[Any, ...]]:
-    """The structure and the numbers of a job's experiment."""
-    experiment = job.experiment
-    return program.split(experiment.task, experiment.model, experiment.training)

@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, PyTree
+from jaxtyping import Array, Int, PyTree, UInt32
 
 from elegans import fields
 from elegans.fields import Count, Skeleton, is_off
-from elegans.keys import Keys
+from elegans.keys import Keys, Seed
 from elegans.protocols import Probe, View
 from elegans.training import evaluation, updates
 from elegans.training import source as data
-from elegans.training.evaluation import Look, Stage, Sums
+from elegans.training.evaluation import PackedLook, Stage
 from elegans.training.recipe import Training
 from elegans.training.step import State, padded_rows, updated
 
@@ -41,12 +41,14 @@ class Structure(NamedTuple):
         full_rows: Rows of a full batch, padded to a power of two; None if batches are drawn.
         bulk: Steps whose batches are drawn at once, at most; None is as many as fit the cache.
         block: Rows evaluated at once.
+        is_one_block: Whether a look sees one block of test rows and nothing else.
     """
 
     config: Skeleton
     full_rows: int | None
     bulk: int | None
     block: int
+    is_one_block: bool
 
 
 STRUCTURES: set[Structure] = set()  # that this process has compiled
@@ -66,8 +68,17 @@ def split(task: Any, model: Any, training: Training) -> tuple[Structure, tuple[A
     training = data.resolved(task, training)
     config, numbers = fields.split((task, getattr(model, "body", model), training), is_off)
     full_rows = padded_rows(int(training.samples or 1)) if training.batch is None else None
-    few = min(int(training.screen_rows), int(training.test_samples)) <= FEW_ROWS
-    return Structure(config, full_rows, _bulk(training), FEW_ROWS if few else ROWS), numbers
+    screened, tested = int(training.screen_rows), int(training.test_samples)
+    is_small = tested <= min(FEW_ROWS, screened)
+    structure = Structure(
+        config,
+        full_rows,
+        bulk=_bulk(training),
+        block=FEW_ROWS if min(screened, tested) <= FEW_ROWS else ROWS,
+        # without a number of samples rows are drawn, and there is no training set to look at
+        is_one_block=is_small and training.samples is None,
+    )
+    return structure, numbers
 
 
 def _bulk(training: Training) -> int | None:
@@ -107,31 +118,35 @@ def start(
     initial: PyTree | None = None,
 ) -> State:
     """One run before its first step, with `initial` parameters or those that the model draws."""
-    if initial is not None:
-        return _start_at(structure, numbers, initial)
-    # Zeros are traced here: an init's seed 0 is a number like any other.
-    skeleton, free = fields.split(model, lambda leaf: False)
-    return _start(structure, skeleton, numbers, free, keys)
+    task, _, training = join(structure, numbers)
+    params = model.init_params(keys.init, task) if initial is None else initial
+    params = jax.tree.map(jnp.asarray, params)
+    return State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
+
+
+def split_model(model: Any) -> tuple[Skeleton, tuple[Any, ...]]:
+    """What chooses how a model starts; zeros are traced here, as an init's seed 0 is a number."""
+    return fields.split(model, lambda leaf: False)
 
 
 @partial(jax.jit, static_argnums=(0, 1))
-def _start(
+def begin(
     structure: Structure,
     model: Skeleton,
-    numbers: tuple[Any, ...],
     model_numbers: tuple[Any, ...],
-    keys: Keys,
-) -> State:
-    task, _, training = join(structure, numbers)
-    params = fields.join(model, model_numbers).init_params(keys.init, task)
-    return State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
+    numbers: tuple[Any, ...],
+    seed: UInt32[Array | np.ndarray, " lanes"],
+    data_seed: Seed | None,
+    initial: PyTree | None,
+) -> tuple[State, Keys]:
+    """The state and the keys of one lane before its first step, in one call."""
 
+    def one(numbers: tuple[Any, ...], seed: Array) -> tuple[State, Keys]:
+        keys = data.keys_with(seed, data_seed)
+        network = fields.join(model, model_numbers)
+        return start(structure, network, numbers, keys, initial), keys
 
-@partial(jax.jit, static_argnums=0)
-def _start_at(structure: Structure, numbers: tuple[Any, ...], params: PyTree) -> State:
-    _, _, training = join(structure, numbers)
-    params = jax.tree.map(jnp.asarray, params)
-    return State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
+    return in_lanes(one, 1)(numbers, seed)
 
 
 def _advanced(
@@ -148,7 +163,8 @@ def _advanced(
     if training.batch is None:
         full = partial(updated, model, training, keys, batch=full_batch, is_full=True)
         return jax.lax.fori_loop(0, count, lambda _, s: full(state=s), state)
-    update = partial(updated, model, training, keys, is_full=False)
+    rows = partial(data.training_rows, task, keys, table)
+    update = partial(updated, model, training, keys, is_full=False, rows=rows)
     bulk = data.steps_in_bulk(task, training.batch, table=table)
     bulk = bulk if structure.bulk is None else min(bulk, structure.bulk)
 
@@ -199,33 +215,38 @@ def advance_and_look(
     looks: Looks,
     full_batch: PyTree,
     table: PyTree = (),
-) -> tuple[State, Look, Int[Array, " lanes"]]:
+) -> tuple[State, PackedLook, Int[Array, " lanes"]]:
     """Each lane after its next looks, what was seen at each, and how many were made.
 
     A lane stops at a look on the whole test set: whether it is over is decided outside, in double
     precision.
     """
 
+    Carry = tuple[State, PackedLook, Array, Array]
+
     def one(
         numbers: Any, state: State, keys: Keys, looks: Looks, full_batch: PyTree, table: PyTree
-    ) -> tuple[State, Look, Array]:
+    ) -> tuple[State, PackedLook, Array]:
         task, model, training = join(structure, numbers)
         look = partial(evaluation.look, task, model, training, keys, structure.block)
-        zero, none = jnp.zeros(LOOKS), jnp.zeros(LOOKS, bool)
-        sums = Sums(zero, zero, zero.astype(jnp.int32))
-        record = Look(sums, sums, none, none)
+        if structure.is_one_block:
+            rows = evaluation.first_test_block(task, training, keys, structure.block)
+            look = partial(look, test_block=rows)
+        record = PackedLook(jnp.zeros((4, LOOKS)), jnp.zeros((4, LOOKS), jnp.int32))
 
-        def is_under_way(carry: tuple[State, Look, Array, Array]) -> Array:
+        def is_under_way(carry: Carry) -> Array:
             _, _, number, is_halted = carry
             return (number < looks.most) & ~is_halted
 
-        def step(carry: tuple[State, Look, Array, Array]) -> tuple[State, Look, Array, Array]:
+        def step(carry: Carry) -> Carry:
             state, record, number, _ = carry
             count = looks.due[number] - state.step
             state = _advanced(structure, numbers, state, keys, count, full_batch, table)
-            newest = look(state.params, table, looks.stage, state.step)
-            record = jax.tree.map(lambda leaf, new: leaf.at[number].set(new), record, newest)
-            return state, record, number + 1, jnp.asarray(newest.is_whole)
+            seen = look(state.params, table, looks.stage, state.step)
+            record = jax.tree.map(
+                lambda leaf, new: leaf.at[:, number].set(new), record, PackedLook.of(seen)
+            )
+            return state, record, number + 1, jnp.asarray(seen.is_whole)
 
         carry = (state, record, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
         return jax.lax.while_loop(is_under_way, step, carry)[:3]
@@ -263,6 +284,4 @@ def whole_training_set(
     """All rows of one run's training set, padded to a power of two, for full-batch training."""
     task, _, _ = join(structure, numbers)
     indices = jnp.arange(structure.full_rows, dtype=jnp.uint32)
-    return (
-        data.taken(table, indices) if data.has_rows(table) else data.rows(task, keys.data, indices)
-    )
+    return data.training_rows(task, keys, table, indices)

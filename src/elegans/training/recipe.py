@@ -21,12 +21,13 @@ from elegans.descriptions import row_counts
 from elegans.fields import Count, Number, configuration
 from elegans.protocols import Probe, matches, param_shapes, path_name
 from elegans.training.losses import LOSSES, Loss, check_labels
-from elegans.training.optimizers import Optimizer, check_optimizer
+from elegans.training.optimizers import Optimizer, check_optimizer, is_decoupled
 from elegans.training.regularisers import Norm, Regulariser
 from elegans.training.schedules import SCHEDULES, Schedule
 
 MEASURES = ("test_error", "test_loss", "train_error", "train_loss")
 DECAYS = ("coupled", "shrink")
+SMALL_GRADIENT = "is the size of a small gradient"
 
 
 @configuration
@@ -86,7 +87,17 @@ class Group:
 
     Paths are those of the model's parameters: "layers.0.weight" is the first weight matrix of an
     MLP, "layers.0" that and its bias. The first group that matches and is active at a step counts;
-    elsewhere the recipe's own rates hold.
+    elsewhere the recipe's own rates hold. A parameter whose rate is exactly zero is not
+    differentiated in those steps (`step`).
+
+    Attributes:
+        match: The start of a path.
+        learning_rate: In these steps, times the recipe's schedule.
+        weight_decay: In these steps.
+        start: The first step.
+        stop: The step after the last; None is the end.
+        truncate: Gradient entries of at most this size become zero; None is as in the recipe.
+        decay: "coupled" or "shrink"; None is as in the recipe.
     """
 
     match: str
@@ -94,6 +105,8 @@ class Group:
     weight_decay: Number = 0.0
     start: int = 0
     stop: int | None = None
+    truncate: Number | None = None
+    decay: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.match, str) or not self.match:
@@ -105,6 +118,14 @@ class Group:
         checks.whole(self, "start", self.start, low=0, what="is the first step")
         if self.stop is not None:
             checks.whole(self, "stop", self.stop, low=self.start, what="is the step after the last")
+        checks.number(self, "truncate", self.truncate, low=0, what=SMALL_GRADIENT)
+        if self.decay is not None:
+            checks.choice(self, "decay", self.decay, DECAYS)
+
+    def is_active(self, step: Any) -> Any:
+        """Whether a step, perhaps a traced one, is among those of the group."""
+        is_active = step >= self.start
+        return is_active if self.stop is None else is_active & (step < self.stop)
 
 
 @configuration
@@ -116,6 +137,8 @@ class Training:
         samples: Size of the training set; None draws a fresh example each time (online).
         batch: Examples per step, drawn from the training set with replacement; None is all of it
             and, with `samples=None`, all of the task's population.
+        first_batch: Examples of step 0, the first so many rows of the training set, in blocks that
+            take no memory; None is `batch`. Online, later steps draw the rows after these.
         loss: "hinge", "square", "logistic", "cross-entropy", "correlation" or "margin", or a
             configuration such as `losses.Margin(0.5)`.
         optimizer: "sgd", "adam" or "adamw", or a configuration such as
@@ -163,6 +186,7 @@ class Training:
     clean_test: bool = False
     clip: Number | None = None
     regulariser: Regulariser | None = None
+    first_batch: Count | None = None
 
     def __post_init__(self) -> None:
         checks.choice_or_own(self, "loss", self.loss, LOSSES)
@@ -172,9 +196,7 @@ class Training:
         rate = "multiplies the gradient"
         checks.number(self, "learning_rate", self.learning_rate, low=0, what=rate)
         checks.number(self, "weight_decay", self.weight_decay, low=0, what="multiplies the weights")
-        checks.number(
-            self, "truncate", self.truncate, low=0, what="is the size of a small gradient"
-        )
+        checks.number(self, "truncate", self.truncate, low=0, what=SMALL_GRADIENT)
         checks.count(self, "steps", self.steps, low=1, what="counts the updates")
         checks.count(self, "samples", self.samples, low=1, what="counts the training examples")
         checks.count(self, "evaluate_every", self.evaluate_every, low=1, what="counts steps")
@@ -194,6 +216,30 @@ class Training:
             )
         if self.batch is not None:
             checks.whole(self, "batch", self.batch, low=1, what="counts the examples of a step")
+        self._check_first_batch()
+        if is_decoupled(self.optimizer) and any(group.decay for group in self.groups):
+            raise ValueError(
+                f"{checks.shown(self)}: the weight decay of this optimiser has a form of its own; "
+                "leave out the decay of groups."
+            )
+
+    def _check_first_batch(self) -> None:
+        """Refuses a first batch without others, and one that the training set does not have."""
+        if self.first_batch is None:
+            return
+        what = "counts the examples of step 0"
+        checks.count(self, "first_batch", self.first_batch, low=1, what=what)
+        first, samples = self.first_batch, self.samples
+        if isinstance(first, int) and isinstance(samples, int) and first > samples:
+            raise ValueError(
+                f"{checks.shown(self)}: first_batch {what}, at most all samples, "
+                f"{self.samples}; got {self.first_batch}."
+            )
+        if self.batch is None:
+            raise ValueError(
+                f"{checks.shown(self)}: every step is on the whole training set, so that step 0 "
+                "needs no first_batch; set batch for the steps after it."
+            )
 
     def check(self, task: Any, model: Any) -> None:
         """Refuses a task or a model that this recipe does not fit."""

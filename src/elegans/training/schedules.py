@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from elegans import checks
-from elegans.fields import Count, Number, configuration
+from elegans.fields import Count, Number, configuration, is_off
 
 Step = Float[Array, ""]
 
@@ -52,11 +52,19 @@ class Cosine:
 
 @configuration
 class Inverse:
-    r"""$1/(t + 1)$."""
+    r"""$1/(t + 1)$, counted from step `start` on and 1 before it.
+
+    Rates $\frac{1}{\lambda t}$ with coupled decay $\lambda$ are those of strongly convex losses.
+    """
+
+    start: Count = 0
+
+    def __post_init__(self) -> None:
+        checks.count(self, "start", self.start, low=0, what="is the step that counts as the first")
 
     def __call__(self, t: Step, total: Count) -> Number:
         """The factor at step `t` of `total`."""
-        return 1 / (t + 1)
+        return 1 / (t + 1) if is_off(self.start) else 1 / jnp.maximum(1, t + 1 - self.start)
 
 
 @configuration

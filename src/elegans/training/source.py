@@ -32,7 +32,7 @@ from jaxtyping import Array, Bool, Int, Num, PRNGKeyArray, PyTree, UInt32
 from elegans import checks
 from elegans.descriptions import is_split, row_counts
 from elegans.fields import Count
-from elegans.keys import Keys, keys_of
+from elegans.keys import Keys, Seed, keys_of
 from elegans.training.recipe import Training
 
 REDRAWS = 1000  # tables that a task may reject before it is taken to reject all
@@ -51,8 +51,19 @@ class Whole(NamedTuple):
 
 def keys_for(task: Any, seed: int) -> Keys:
     """The keys of a run of a task, whose training set may have a seed of its own."""
-    keys, data_seed = keys_of(seed), getattr(task, "data_seed", None)
-    return keys if data_seed is None else keys._replace(data=keys_of(int(data_seed)).data)
+    return keys_with(seed, data_seed_of(task))
+
+
+def data_seed_of(task: Any) -> np.uint32 | None:
+    """The seed that a task has for its training set, in place of the run's."""
+    data_seed = getattr(task, "data_seed", None)
+    return None if data_seed is None else np.uint32(data_seed)
+
+
+def keys_with(seed: Seed, data_seed: Seed | None) -> Keys:
+    """The keys of a run, that of its training set from another seed if there is one."""
+    keys = keys_of(seed)
+    return keys if data_seed is None else keys._replace(data=keys_of(data_seed).data)
 
 
 def is_whole(training: Training) -> bool:
@@ -74,6 +85,12 @@ def resolved(task: Any, training: Training) -> Training:
         samples=train if training.samples is None else training.samples,
         test_samples=min(test, int(training.test_samples)) if hasattr(task, "stored") else test,
     )
+
+
+def is_drawn(task: Any, training: Training) -> bool:
+    """Whether the rows of a run are drawn when they are needed, batch by batch."""
+    is_listed = row_counts(task, is_whole=is_whole(training)) is not None
+    return training.batch is not None and not (hasattr(task, "stored") or is_listed)
 
 
 def table_of(task: Any, model: Any, training: Training, key: PRNGKeyArray) -> PyTree:
@@ -120,7 +137,9 @@ def batch_indices(training: Training, keys: Keys, step: Int[Array, ""]) -> UInt3
     places = jnp.arange(training.batch, dtype=jnp.uint32)
     places += step.astype(jnp.uint32) * jnp.uint32(training.batch)
     if training.samples is None:
-        return places
+        # online, the rows of a large first step are not seen again
+        first = training.first_batch
+        return places if first is None else places + jnp.asarray(first).astype(jnp.uint32)
     # a folded key is itself a word of random bits: the cheapest number that depends on its place
     words = jax.vmap(lambda place: jr.key_data(jr.fold_in(keys.order, place)))(places)
     return scaled(words[:, 0], training.samples)
@@ -154,14 +173,18 @@ def has_rows(table: PyTree) -> bool:
     return bool(jax.tree.leaves(table))
 
 
+def training_rows(task: Any, keys: Keys, table: PyTree, indices: UInt32[Array, " size"]) -> PyTree:
+    """The rows with the given numbers of a run's training set."""
+    return taken(table, indices) if has_rows(table) else rows(task, keys.data, indices)
+
+
 def batches(
     task: Any, training: Training, keys: Keys, steps: Int[Array, " block"], table: PyTree = ()
 ) -> PyTree:
     """The batches of several steps at once: random numbers are cheap only in bulk."""
 
     def batch(step: Int[Array, ""]) -> PyTree:
-        indices = batch_indices(training, keys, step)
-        return taken(table, indices) if has_rows(table) else rows(task, keys.data, indices)
+        return training_rows(task, keys, table, batch_indices(training, keys, step))
 
     return jax.vmap(batch)(steps)
 

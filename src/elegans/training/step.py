@@ -2,23 +2,32 @@
 
 A full batch is padded to the next power of two and worked through in blocks of a fixed size, of
 which only those that hold rows are computed: the number of rows is traced, and there is one
-compilation per power of two. A model that offers `apply_population` predicts a whole population at
+compilation per power of two. A model may ask for smaller blocks (`rows_at_once`), whose activations
+stay in the cache. A model that offers `apply_population` predicts a whole population at
 once, without looking up a single input.
+
+Parameters whose learning rate is zero in a phase of the recipe are not differentiated there: a
+network with a frozen first layer costs what its forward pass does.
 """
 
 import inspect
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree, UInt32
 
 from elegans.keys import Keys
+from elegans.protocols import path_name
 from elegans.training import losses, updates
 from elegans.training.recipe import Training
 from elegans.training.source import Whole
+
+Names = frozenset[str]  # of parameters
+Gradient = Callable[..., PyTree]  # of a function, at parameters, and of what else it is called with
 
 BLOCK_ROWS = 1024  # of a full batch, differentiated at once
 BATCH_ROWS = 4096  # of a batch that is drawn, differentiated at once
@@ -33,21 +42,82 @@ class State(NamedTuple):
 
 
 def updated(
-    model: Any, training: Training, keys: Keys, state: State, batch: PyTree, *, is_full: bool
+    model: Any,
+    training: Training,
+    keys: Keys,
+    state: State,
+    batch: PyTree,
+    *,
+    is_full: bool,
+    rows: Callable[[UInt32[Array, " size"]], PyTree] | None = None,
 ) -> State:
-    """One step on one batch; a stochastic model draws by the run's noise key and the step."""
+    """One step on one batch; a stochastic model draws by the run's noise key and the step.
+
+    `rows` are those of the training set by their numbers, for a first step on many of them.
+    """
     noise = jr.fold_in(keys.noise, state.step) if is_stochastic(model) else None
-    if isinstance(batch, Whole):
-        grads = population_gradient(model, training, state.params, batch)
-    elif is_full:
-        grads = full_gradient(model, training, state.params, batch, noise)
+
+    def gradient_in(phase: Phase) -> PyTree:
+        gradient = partial(slope, frozen=phase.frozen)
+        if phase.is_first:
+            assert rows is not None
+            return first_gradient(model, training, state.params, rows, noise, gradient)
+        if isinstance(batch, Whole):
+            return population_gradient(model, training, state.params, batch, gradient)
+        if is_full:
+            return full_gradient(model, training, state.params, batch, noise, gradient)
+        return mean_gradient(model, training, state.params, batch, noise, gradient)
+
+    first, *later = phases(training, state.params)
+    if later:
+        number = sum((state.step >= phase.start).astype(jnp.int32) for phase in later)
+        branches = [partial(gradient_in, phase) for phase in (first, *later)]
+        grads = jax.lax.switch(number, branches)
     else:
-        grads = mean_gradient(model, training, state.params, batch, noise)
+        grads = gradient_in(first)
     if training.regulariser is not None:
         penalty = partial(training.regulariser, model)
         grads = jax.tree.map(jnp.add, grads, jax.grad(penalty)(state.params))
     params, optimizer = updates.update(training, grads, state.optimizer, state.params, state.step)
     return State(params, optimizer, state.step + 1)
+
+
+class Phase(NamedTuple):
+    """Steps, from `start` on, that differentiate the same parameters on batches of one kind."""
+
+    start: int
+    frozen: Names
+    is_first: bool = False
+
+
+def phases(training: Training, params: PyTree) -> list[Phase]:
+    """The phases of a recipe: one, with nothing frozen, unless a rate is zero or step 0 larger."""
+    ends = {end for group in training.groups for end in (group.start, group.stop) if end}
+    starts = sorted({0} | ends | ({1} if training.first_batch is not None else set()))
+    different: list[Phase] = []
+    for start in starts:
+        is_first = start == 0 and training.first_batch is not None
+        phase = Phase(start, updates.frozen_names(training, params, start), is_first)
+        if not different or phase[1:] != different[-1][1:]:
+            different.append(phase)
+    return different
+
+
+def slope(function: Callable[..., Array], params: PyTree, *rest: Any, frozen: Names) -> PyTree:
+    """The gradient of a function of `params` and others; zeros for what is frozen."""
+    if not frozen:
+        return jax.grad(function)(params, *rest)
+    leaves, structure = jax.tree_util.tree_flatten_with_path(params)
+    names = [path_name(path) for path, _ in leaves]
+
+    def of_free(free: dict[str, Array]) -> Array:
+        merged = [free.get(name, leaf) for name, (_, leaf) in zip(names, leaves, strict=True)]
+        return function(jax.tree.unflatten(structure, merged), *rest)
+
+    values = {name: leaf for name, (_, leaf) in zip(names, leaves, strict=True)}
+    grads = jax.grad(of_free)({n: leaf for n, leaf in values.items() if n not in frozen})
+    whole = [grads[n] if n in grads else jnp.zeros_like(leaf) for n, leaf in values.items()]
+    return jax.tree.unflatten(structure, whole)
 
 
 def is_stochastic(model: Any) -> bool:
@@ -62,6 +132,13 @@ def padded_rows(count: int) -> int:
     return 1 << (count - 1).bit_length()
 
 
+def rows_at_once(model: Any, x: Array, most: int) -> int:
+    """How many rows are differentiated at once: `most`, or fewer if the model asks for that."""
+    offered = getattr(model, "rows_at_once", None)
+    asked = None if offered is None else offered(x.shape[-1])
+    return most if asked is None else min(most, 1 << (asked.bit_length() - 1))
+
+
 def total_loss(
     model: Any, training: Training, params: PyTree, batch: PyTree, counts: Bool[Array, " size"]
 ) -> Float[Array, ""]:
@@ -73,21 +150,22 @@ def total_loss(
 
 
 def full_gradient(
-    model: Any, training: Training, params: PyTree, batch: PyTree, noise: PRNGKeyArray | None
+    model: Any,
+    training: Training,
+    params: PyTree,
+    batch: PyTree,
+    noise: PRNGKeyArray | None,
+    gradient: Gradient,
 ) -> PyTree:
     """The gradient of the mean loss over the first `training.samples` rows of a padded batch."""
     x, y = batch[:2]
-    block = min(len(y), BLOCK_ROWS)
+    block = min(len(y), rows_at_once(model, x, BLOCK_ROWS))
     assert training.samples is not None
     count = jnp.asarray(training.samples)
 
-    def part(i: Int[Array, ""], gradient: PyTree) -> PyTree:
+    def part(i: Int[Array, ""], total: PyTree) -> PyTree:
         rows = [jax.lax.dynamic_slice_in_dim(leaf, i * block, block) for leaf in (y, x)]
-        if noise is not None:
-            rows.append(jr.split(jr.fold_in(noise, i), block))
-        counts = i * block + jnp.arange(block) < count
-        slope = jax.grad(partial(total_loss, model, training))(params, rows, counts)
-        return jax.tree.map(jnp.add, gradient, slope)
+        return added(model, training, params, rows, (i, block, count), noise, gradient, total)
 
     zero = jax.tree.map(jnp.zeros_like, params)
     if block == len(y):
@@ -97,7 +175,50 @@ def full_gradient(
     return jax.tree.map(lambda g: g / count, total)
 
 
-def population_gradient(model: Any, training: Training, params: PyTree, whole: Whole) -> PyTree:
+def first_gradient(
+    model: Any,
+    training: Training,
+    params: PyTree,
+    rows_of: Callable[[UInt32[Array, " size"]], PyTree],
+    noise: PRNGKeyArray | None,
+    gradient: Gradient,
+) -> PyTree:
+    """The gradient of the mean loss over the first `training.first_batch` rows, drawn in blocks."""
+    assert training.first_batch is not None
+    count = jnp.asarray(training.first_batch)
+
+    def part(i: Int[Array, ""], total: PyTree) -> PyTree:
+        x, y = rows_of((i * BLOCK_ROWS + jnp.arange(BLOCK_ROWS)).astype(jnp.uint32))[:2]
+        place = (i, BLOCK_ROWS, count)
+        return added(model, training, params, [y, x], place, noise, gradient, total)
+
+    zero = jax.tree.map(jnp.zeros_like, params)
+    total = jax.lax.fori_loop(0, -(-count // BLOCK_ROWS), part, zero)
+    return jax.tree.map(lambda g: g / count, total)
+
+
+def added(
+    model: Any,
+    training: Training,
+    params: PyTree,
+    rows: list[PyTree],
+    place: tuple[Int[Array, ""], int, Int[Array, ""]],
+    noise: PRNGKeyArray | None,
+    gradient: Gradient,
+    total: PyTree,
+) -> PyTree:
+    """`total` and the gradient of the summed loss over block i of `count` rows in all."""
+    i, block, count = place
+    if noise is not None:
+        rows = [*rows, jr.split(jr.fold_in(noise, i), block)]
+    counts = i * block + jnp.arange(block) < count
+    grads = gradient(partial(total_loss, model, training), params, rows, counts)
+    return jax.tree.map(jnp.add, total, grads)
+
+
+def population_gradient(
+    model: Any, training: Training, params: PyTree, whole: Whole, gradient: Gradient
+) -> PyTree:
     """The gradient of the mean loss over the training rows of a population."""
     loss = jax.vmap(losses.loss_of(training.loss))
 
@@ -105,7 +226,7 @@ def population_gradient(model: Any, training: Training, params: PyTree, whole: W
         values = loss(model.apply_population(params), jnp.asarray(whole.y))
         return jnp.sum(jnp.where(whole.is_train, values, 0.0)) / jnp.sum(whole.is_train)
 
-    return jax.grad(mean)(params)
+    return gradient(mean, params)
 
 
 def mean_gradient(
@@ -113,7 +234,8 @@ def mean_gradient(
     training: Training,
     params: PyTree,
     batch: PyTree,
-    noise: PRNGKeyArray | None = None,
+    noise: PRNGKeyArray | None,
+    gradient: Gradient,
 ) -> PyTree:
     """The gradient of the mean loss over a batch, in blocks if the batch is large."""
     loss = losses.loss_of(training.loss)
@@ -125,16 +247,17 @@ def mean_gradient(
         y, *inputs = batch
         return jnp.sum(jax.vmap(loss)(jax.vmap(partial(model.apply, params))(*inputs), y))
 
-    if size <= BATCH_ROWS:
-        return jax.grad(lambda params: total(params, batch) / size)(params)
-    blocks, rest = divmod(size, BATCH_ROWS)
+    most = rows_at_once(model, x, BATCH_ROWS)
+    if size <= most:
+        return gradient(lambda params: total(params, batch) / size, params)
+    blocks, rest = divmod(size, most)
     stacked = jax.tree.map(
-        lambda leaf: leaf[: size - rest].reshape(blocks, BATCH_ROWS, *leaf.shape[1:]), batch
+        lambda leaf: leaf[: size - rest].reshape(blocks, most, *leaf.shape[1:]), batch
     )
     tail = jax.tree.map(lambda leaf: leaf[size - rest :], batch)
     grads, _ = jax.lax.scan(
-        lambda acc, part: (jax.tree.map(jnp.add, acc, jax.grad(total)(params, part)), None),
-        jax.grad(total)(params, tail),
+        lambda acc, part: (jax.tree.map(jnp.add, acc, gradient(total, params, part)), None),
+        gradient(total, params, tail),
         stacked,
     )
     return jax.tree.map(lambda g: g / size, grads)

@@ -61,10 +61,11 @@ class Transformer(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A forward pass: what comes out, and how each head of each layer attended on the way."""
+    """A forward pass: what comes out, how each head of each layer attended, the hidden neurons."""
 
     logits: Float[Array, "length states"]
     attention: Float[Array, "layers heads length length"]
+    hidden: tuple[Float[Array, "length hidden"], ...] = ()
 
 
 @configuration
@@ -155,18 +156,28 @@ class AttentionOnly:
     def trace(
         self, params: Transformer, x: Int[Array, " length"], key: PRNGKeyArray | None = None
     ) -> Trace:
-        """The forward pass at one sequence, attention included."""
+        """The forward pass at one sequence, attention and hidden neurons included."""
         stream = self._embedded(params, x)
-        attention = []
+        attention, neurons = [], []
         for i, layer in enumerate(params.layers):
             heads = self._heads(layer, stream, is_one_hot=i == 0 and params.position is None)
             attention.append(jnp.stack([head.attention for head in heads]))
             noise = None if key is None else jr.fold_in(key, i)
             stream = self._added(layer, stream, heads, noise)
             if params.hidden:
-                stream = stream.after(params.hidden[i])
+                neurons.append(stream.neurons(params.hidden[i]))
+                stream = stream.after(params.hidden[i], neurons[-1])
         logits = stream.through(params.readout).T @ stream.features
-        return Trace(logits.T, jnp.stack(attention))
+        return Trace(logits.T, jnp.stack(attention), tuple(each.T for each in neurons))
+
+    @property
+    def activation(self) -> str:
+        """That of the hidden neurons, where there are any."""
+        return "relu"
+
+    def outgoing(self, params: Transformer) -> tuple[Float[Array, " hidden"], ...]:
+        """The length of what each hidden neuron adds to the stream when it is one, by layer."""
+        return tuple(jnp.linalg.norm(hidden.output, axis=1) for hidden in params.hidden)
 
     def scores(
         self, params: Transformer, x: Int[Array, " length"]
@@ -193,7 +204,7 @@ class AttentionOnly:
             ]
             stream = self._added(layer, stream, mixed, None)
             if params.hidden:
-                stream = stream.after(params.hidden[i])
+                stream = stream.after(params.hidden[i], stream.neurons(params.hidden[i]))
         return jnp.stack(scores)
 
     def positional_encoding(self, params: Transformer) -> Float[Array, "heads states length"]:
@@ -283,11 +294,13 @@ class Stream(NamedTuple):
         """The stream itself."""
         return self.features if self.basis is None else self.basis.T @ self.features
 
-    def after(self, hidden: Hidden) -> "Stream":
-        """The stream to which a layer of hidden neurons has added."""
-        z = self.whole()
-        neurons = jax.nn.relu(hidden.weight.T @ z + hidden.bias[:, None])
-        return Stream(z + hidden.output.T @ neurons, None)
+    def neurons(self, hidden: Hidden) -> Float[Array, "hidden length"]:
+        """The values of a layer of hidden neurons that reads the stream."""
+        return jax.nn.relu(hidden.weight.T @ self.whole() + hidden.bias[:, None])
+
+    def after(self, hidden: Hidden, neurons: Float[Array, "hidden length"]) -> "Stream":
+        """The stream to which these neurons of a hidden layer have added."""
+        return Stream(self.whole() + hidden.output.T @ neurons, None)
 
 
 def scores_by_distance(

@@ -22,7 +22,11 @@ from jaxtyping import Array, Float, Num, PRNGKeyArray
 
 from elegans import checks
 from elegans.fields import configuration
-from elegans.models.transformers.classifier_forward import ClassifierTrace, forward
+from elegans.models.transformers.classifier_forward import (
+    ClassifierTrace,
+    forward,
+    has_shared_tokens,
+)
 from elegans.models.transformers.classifier_params import ClassifierParams, NormalInit, XavierInit
 from elegans.models.transformers.dropout import Dropout
 from elegans.protocols import Init, check_init
@@ -30,6 +34,7 @@ from elegans.protocols import Init, check_init
 NORMS = ("layer", "ball", "none")
 POSITIONS = ("trained", "fixed", "none")
 ACTIVATIONS = ("gelu", "relu")
+CACHED = 1 << 17  # numbers of a batch's tokens that stay in the cache of a core
 
 
 @configuration
@@ -133,6 +138,12 @@ class TransformerClassifier:
     def is_stochastic(self) -> bool:
         """Whether training draws random numbers in `apply`."""
         return self.dropout.is_on
+
+    def rows_at_once(self, T: int) -> int | None:
+        """The examples that training differentiates at once; None is as many as there are."""
+        if has_shared_tokens(self, is_training=self.is_stochastic):
+            return None
+        return max(1, CACHED // ((T + 1) * self.dim))
 
     def init_params(self, key: PRNGKeyArray, task: Any) -> ClassifierParams:
         """The parameters before the first step, for inputs of the task's length."""

@@ -24,13 +24,16 @@ from elegans.sweeps.sweep import Sweep
 
 SOURCE = "thesis, Figure 4.3 (left) and appendix A.3.2"
 FEW, MIDDLE, MANY = "below", "near", "above"
-NEARLY_ALL, FEW_SUCCEED, SPREAD = 0.9, 0.3, 3.0
+NEARLY_ALL, HALF_SUCCEED, FEW_SUCCEED, SPREAD = 0.9, 0.5, 0.3, 3.0
 SMALLEST_SPREAD = 1e-3  # one test example of a thousand: a spread of zero has no ratio
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How many examples are below, near and above the threshold at T, and how runs are done."""
+    """How many examples are below, near and above the threshold at T, and how runs are done.
+
+    Trials are seeds from `first_seed` on; the sizes of the quick scale were chosen on others.
+    """
 
     T: int
     samples: tuple[int, int, int]
@@ -38,6 +41,7 @@ class Settings:
     restarts: int
     steps: int
     test_rows: int
+    first_seed: int = 100
     evaluate_every: int = 10
     network: Network = field(default_factory=Network)
 
@@ -63,7 +67,8 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         for place, samples in zip((FEW, MIDDLE, MANY), settings.samples, strict=True)
         for restart in range(settings.restarts)
     ]
-    return {"runs": Sweep.of(points, seeds=settings.trials)}
+    seeds = range(settings.first_seed, settings.first_seed + settings.trials)
+    return {"runs": Sweep.of(points, seeds=seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
@@ -135,8 +140,8 @@ def few_examples_mislead(tables: Tables) -> Claim:
         text="Below the threshold few training sets lead to success",
         source=SOURCE,
         measured=f"{below:.0%} of training sets with m = {m} reach 99% accuracy on new examples",
-        against="a share above 30%, or one whose interval holds 90%",
-        holds=below.value <= FEW_SUCCEED and below.high < NEARLY_ALL,
+        against="a share above 30%, or one whose interval reaches one half",
+        holds=below.value <= FEW_SUCCEED and below.high < HALF_SUCCEED,
         interval=below,
     )
 
@@ -204,7 +209,7 @@ STUDY = Study(
             Settings(
                 T=100,
                 samples=(24, 40, 120),
-                trials=10,
+                trials=20,
                 restarts=2,
                 steps=500,
                 test_rows=1000,

@@ -53,10 +53,11 @@ def _shares(axes: Axes, curves: pd.DataFrame) -> None:
     for name, (label, colour) in SHARES.items():
         for i, (_, run) in enumerate(curves.groupby("seed")):
             axes.plot(run["step"], run[name], color=colour, lw=1.2, label=label if i == 0 else None)
-    axes.set(ylabel="share of the attention", ylim=(-0.02, 1.02))
+    axes.set(ylabel="share of the attention", ylim=(-0.02, 1.2))
+    axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
     axes.set_title("Where the head looks during training, a line per run")
     axes.tick_params(labelbottom=False)
-    axes.legend(loc="center right")
+    axes.legend(loc="upper right", ncols=3)
 
 
 def _errors(axes: Axes, curves: pd.DataFrame) -> None:

@@ -10,21 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elegans.constructions.groups import memorising
 from elegans.report.result import Tables
-from elegans.runs import Run, Runs
+from elegans.runs import Runs
 from elegans.studies.groups import modular_addition_claims, networks
+from elegans.studies.groups.weights import weight_table
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.tasks.groups import Cyclic
 from elegans.theory import groups as theory
-
-DRAWN = 3  # neurons per activation whose weights are kept for the figure
-POINTS = 8  # of the interpolant, per element
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,18 +34,18 @@ class Settings:
 
 
 QUICK = Settings(
-    p=13,
+    p=31,
     recipe=networks.Recipe(
-        width=80, weight=1e-4, steps=12_000, doublings=tuple(range(250, 2501, 250))
+        width=250, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
     ),
     seeds=3,
 )
 LAPTOP = Settings(
-    p=23,
+    p=71,
     recipe=networks.Recipe(
-        width=160, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
+        width=500, weight=1e-4, steps=20_000, doublings=tuple(range(500, 5001, 500))
     ),
-    seeds=3,
+    seeds=1,
 )
 PAPER = Settings(
     p=71,
@@ -77,42 +74,8 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
         "curves": networks.curves(every),
         "neurons": networks.neuron_table(every),
         "frequencies": networks.share_table(every),
-        "weights": weights(every),
+        "weights": weight_table(every),
     }
-
-
-def weights(runs: Runs) -> pd.DataFrame:
-    """The vector u of a few neurons of the first seed: values, interpolant and spectrum.
-
-    The neurons are those of the middle of the order by norm, which nobody chose. The interpolant
-    is the trigonometric one; the spectrum is the share of power per frequency.
-    """
-
-    def drawn(run: Run) -> pd.DataFrame:
-        task, u = run.experiment.task, np.asarray(run.params.u, np.float64)
-        order = np.argsort(networks.neurons(run)["norm"].to_numpy())
-        middle = order[len(order) // 2 : len(order) // 2 + DRAWN]
-        parts = []
-        for neuron in middle:
-            vector, p = u[:, neuron], task.group.order
-            x = np.arange(POINTS * p) / POINTS
-            spectrum = np.fft.fft(vector) / p
-            z = np.fft.fftfreq(p, 1 / p)
-            curve = np.real(np.exp(2j * np.pi * np.outer(x, z) / p) @ spectrum)
-            powers = theory.powers(task.group, vector)
-            for kind, where, value in (
-                ("weight", np.arange(p), vector),
-                ("interpolant", x, curve),
-                ("power", np.arange(len(powers)), powers / powers.sum()),
-            ):
-                parts.append(
-                    pd.DataFrame({"neuron": neuron, "kind": kind, "x": where, "value": value})
-                )
-        return pd.concat(parts, ignore_index=True)
-
-    first = runs[:]
-    chosen = [i for i, run in enumerate(first) if run.seed == 0]
-    return Runs([first.labels[i] for i in chosen], [first[i] for i in chosen]).rows(drawn)
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -159,6 +122,7 @@ STUDY = Study(
         modular_addition_claims.rectifiers_come_near,
     ),
     figures="elegans.studies.groups.figures:modular_addition",
+    charts="elegans.studies.groups.figures:frequency_chart",
     shown=("ends",),
     formats={
         "ratio": ".5f",
@@ -180,7 +144,11 @@ STUDY = Study(
         "curves": "Margin, norm and loss at each evaluation.",
         "neurons": "One row per neuron at the start and the end.",
         "frequencies": "Neurons and norm share per frequency, beside the theory's.",
-        "weights": "The neurons that are drawn.",
+        "chart": (
+            "Click a neuron on the left: its weights u, v and w are drawn on the right, as dots "
+            "with the trigonometric interpolant through them, and their spectrum below."
+        ),
+        "weights": "The neurons of the chart, some of which the figure draws.",
         "runs": "One row per run.",
     },
 )

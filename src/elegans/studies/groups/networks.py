@@ -21,6 +21,7 @@ from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.theory import groups as theory
 from elegans.theory.groups.margins import neuron_norms
+from elegans.training.losses import CrossEntropy, Loss
 from elegans.training.recipe import Training
 from elegans.training.regularisers import Norm
 from elegans.training.schedules import Milestones
@@ -31,7 +32,11 @@ PROBES = {"margin": probes.margin, "features": probes.features}
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A network's width, the penalty's weight, and gradient descent with a rate that doubles."""
+    """A network's width, the penalty's weight, and gradient descent with a rate that doubles.
+
+    `precise` is for penalties so small that the loss ends near 1e-6, where the usual cross-entropy
+    has few digits left in float32.
+    """
 
     width: int
     weight: float
@@ -40,11 +45,12 @@ class Recipe:
     learning_rate: float = 0.05
     batch: int | None = None
     evaluations: int = 50
+    precise: bool = False
 
-    def training(self, degree: int, loss: str = "cross-entropy") -> Training:
+    def training(self, degree: int, loss: str | Loss = "cross-entropy") -> Training:
         """The recipe for a network of this degree of homogeneity."""
         return Training(
-            loss=loss,
+            loss=CrossEntropy(precise=True) if self.precise else loss,
             learning_rate=self.learning_rate,
             samples=None,
             batch=self.batch,

@@ -102,6 +102,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
                 steps=settings.steps,
                 doublings=doublings(weight),
                 evaluations=10,
+                precise=True,
             )
             task = GroupOperation(GROUPS[name])
             points.append(({"group": name, "weight": weight}, networks.experiment(task, recipe)))

@@ -51,7 +51,7 @@ class Settings:
 
 MINIMAL = Recipe(steps=10_000, rate=2e-3, optimizer="sgd", schedule="constant")
 QUICK = Settings(
-    seeds=10,
+    seeds=8,
     transformer=Recipe(steps=600, rate=3e-3),
     minimal=replace(MINIMAL, steps=1500, evaluations=75),
 )

@@ -1,41 +1,62 @@
-"""Pictures of the Pareto paper's studies, drawn from their tables."""
+"""Pictures of the success frontier, drawn from its tables.
 
-import warnings
+One task is drawn in rows, an init each; several tasks side by side, a column each, as in Figure 4
+of the Pareto paper.
+"""
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.pareto.frontier_tables import GRID, boxes
 
 ONLINE = "online"
-OUTCOMES = {"success": "#1a9850", "no success": "#d73027", "diverged": "#777", "failed": "#333"}
+DODGE = 1.008  # between lines, on the logarithmic axis, so that their bars do not hide each other
 GROUP = ["n", "k", "init"]
-WIDE, NARROW = (0.12, 0.53, 0.9, 1.0), (0.85, 0.3, 0.1, 1.0)
+WIDE, NARROW = "#d6006c", "#f08000"  # neither is a colour of the heat maps
+Panel = Callable[[Axes, pd.DataFrame, Tables], None]
 
 
 def frontier(tables: Tables) -> Figure:
-    """Figures 1, 2 and 4 of the Pareto paper: one row of panels per task and init."""
-    groups = list(tables["cells"].groupby(GROUP, sort=False))
-    picture = look.figure(
-        17,
-        3.7 * len(groups) + 0.4,
+    """Figures 1 and 4 of the Pareto paper: who succeeds, and runs of two boxed cells of each."""
+    facts = tables.facts
+    heading = (
         "Which networks learn a sparse parity, and from how many examples? "
-        f"({tables.facts['seeds']} runs per cell, T = {tables.facts['steps']:,} steps, "
-        "bars: 95% Wilson intervals)",
+        f"({facts['seeds']} runs per cell, at most {facts['steps']:,} steps; ✓: all succeed)"
     )
-    panels = picture.subplots(len(groups), 4, squeeze=False)
-    for (success, chance, time, examples), (key, part) in zip(panels, groups, strict=True):
-        name = title(*map(str, key))
-        _success(success, part, f"{name}: success rate (%)")
-        _chance(chance, part)
-        _time(time, part, tables.facts["steps"])
-        curves = tables["curves"]
-        _examples(examples, curves[(curves[GROUP] == list(key)).all(axis=1)], name)
+    return panels(tables, heading, (_success, _examples))
+
+
+def width(tables: Tables) -> Figure:
+    """Figure 2 of the Pareto paper: success rates and times against samples, by width."""
+    heading = "What width buys: success from fewer examples, more often, and sooner"
+    return panels(tables, heading, (_chance, _time))
+
+
+def panels(tables: Tables, heading: str, kinds: Sequence[Panel]) -> Figure:
+    """One panel of each kind per task and init: inits are rows, or tasks columns if several."""
+    groups = list(tables["cells"].groupby(GROUP, sort=False))
+    tasks = list(dict.fromkeys((n, k) for (n, k, _), _ in groups))
+    inits = list(dict.fromkeys(init for (_, _, init), _ in groups))
+    if len(tasks) == 1:
+        picture = look.figure(13, 3.9 * len(inits) + 0.4, heading)
+        grid = picture.subplots(len(inits), len(kinds), squeeze=False)
+    else:
+        rows = len(inits) * len(kinds)
+        picture = look.figure(6.6 * len(tasks), 3.4 * rows + 0.4, heading)
+        grid = picture.subplots(rows, len(tasks), squeeze=False)
+    for (n, k, init), part in groups:
+        for i, draw in enumerate(kinds):
+            row, column = inits.index(init), tasks.index((n, k))
+            place = (row, i) if len(tasks) == 1 else (row * len(kinds) + i, column)
+            draw(grid[place], part, tables)
     return picture
 
 
@@ -44,33 +65,72 @@ def title(n: str, k: str, init: str) -> str:
     return f"({n}, {k})-parity, {init} init"
 
 
-def _success(axes: Axes, part: pd.DataFrame, name: str) -> None:
-    """Rates with widths upwards and samples across, online last."""
+def _name(part: pd.DataFrame) -> str:
+    return title(*map(str, part[GROUP].iloc[0]))
+
+
+def _success(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
+    """Rates with widths upwards and samples across, online last; boxes around the examples."""
+    part = part[part["part"] == GRID]
     samples = part["samples"].astype("Float64").fillna(np.inf).astype(float)
     grid = part.assign(samples=samples).pivot(index="width", columns="samples", values="rate")
     columns = [ONLINE if np.isinf(m) else f"{m:,.0f}" for m in grid.columns.astype(float)]
     look.heat_map(axes, grid.to_numpy(), [f"{r:,}" for r in grid.index], columns)
-    axes.set(title=name, xlabel="training examples m", ylabel="width r")
+    for cell, colour in zip(boxes(part), (WIDE, NARROW), strict=False):
+        x = int(np.flatnonzero(grid.columns == cell["samples"])[0])
+        y = int(np.flatnonzero(grid.index == cell["width"])[0])
+        box = Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, ec=colour, lw=2.5)
+        axes.add_patch(box)
+    axes.set(title=f"{_name(part)}: success rate (%)", xlabel="training examples m")
+    axes.set_ylabel("width r")
 
 
-def _chance(axes: Axes, part: pd.DataFrame) -> None:
+def _examples(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
+    """Errors during ten runs of each of the two boxed cells."""
+    curves, name = tables["curves"], _name(part)
+    curves = curves[(curves[GROUP] == part[GROUP].iloc[0]).all(axis=1)]
+    axes.set(ylim=(0, 0.56), xlabel="step", ylabel="error", title=f"Runs, {name}")
+    if not len(curves):  # every run of the example cells failed
+        return
+    widths = sorted(curves["width"].unique())
+    shade = {widths[0]: NARROW, widths[-1]: WIDE}
+    for (width, _), run in curves.groupby(["width", "seed"]):
+        axes.plot(run["step"], run["train_error"], color="0.75", lw=0.8, zorder=1)
+        axes.plot(run["step"], run["test_error"], color=shade[width], lw=1.2, zorder=2)
+    for width in reversed(widths):
+        count = curves.loc[curves["width"] == width, "seed"].nunique()
+        axes.plot([], [], color=shade[width], label=f"test error, r = {width:,} ({count} runs)")
+    axes.plot([], [], color="0.75", label="train error")
+    axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+    look.few_thousands(axes)
+    axes.set_title(f"Runs at m = {curves['samples'].iloc[0]:,}, {name}")
+    place = {"loc": "center right", "bbox_to_anchor": (1.0, 0.42)}
+    axes.legend(**place, framealpha=0.85, frameon=True, edgecolor="none")
+
+
+def _chance(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
+    """Success rates against samples, one line per width."""
     shade = look.colours(part["width"])
-    for width, line in part.dropna(subset=["samples", "rate"]).groupby("width"):
+    lines = part.dropna(subset=["samples", "rate"]).groupby("width")
+    for i, (width, line) in enumerate(lines):
         line = line.sort_values("samples")
-        m, rate = line["samples"].astype(float), line["rate"]
+        m, rate = line["samples"].astype(float) * DODGE**i, line["rate"]
         error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
         style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
-    limit = part["theory"].iloc[0]
-    axes.axvline(limit, color="crimson", lw=1.2, ls="--")
-    words = f"no learner below\nlog2 C(n,k) = {limit:.1f}"
-    axes.text(limit * 1.1, 0.3, words, color="crimson", fontsize=7.5)
+    words = f"no learner at all learns from\nfewer than log2 C(n,k) = {part['theory'].iloc[0]:.1f}"
+    axes.text(0.99, 0.04, words, color="crimson", fontsize=8, ha="right", transform=axes.transAxes)
     axes.set(xscale="log", ylim=(-0.03, 1.05), xlabel="training examples m", ylabel="success rate")
-    axes.set_title("Width buys luck and data")
-    axes.legend(loc="upper left", bbox_to_anchor=(0.08, 0.98))
+    axes.set_title(f"{_name(part)}: success rate")
+    axes.minorticks_off()
+    ticks = sorted(part.loc[part["part"] == GRID, "samples"].dropna().astype(float).unique())
+    axes.set_xticks(ticks, [f"{m:,.0f}" for m in ticks], rotation=45, ha="right")
+    axes.legend(loc="upper left")
 
 
-def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
+def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
+    """Median steps to success against samples, one line per width, and to no error at all."""
+    steps = tables.facts["steps"]
     shade = look.colours(part["width"])
     sure = part[part["median_steps"].notna() & part["samples"].notna()]
     for width, line in sure.groupby("width"):
@@ -78,121 +138,18 @@ def _time(axes: Axes, part: pd.DataFrame, steps: int) -> None:
         m = line["samples"].astype(float)
         style: Any = {"color": shade[width], "label": f"r = {width:,}"}
         axes.plot(m, line["median_steps"], marker="o", ms=3, lw=1.5, **style)
+    past = tables["past"]
+    past = past[(past[GROUP] == part[GROUP].iloc[0]).all(axis=1)]
+    perfect = past.dropna(subset=["samples", "perfect_steps"])
+    for width, each in perfect.groupby("width"):
+        middle = each.groupby("samples")["perfect_steps"].median()
+        x = middle.index.to_numpy(float)
+        label = f"r = {width:,}, to no error"
+        axes.plot(x, middle, "x", color=shade.get(width, "0.3"), ms=6, label=label)
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
-    axes.set(
-        ylabel="median steps to success", title="Close to the edge, fewer examples take longer"
-    )
+    axes.set(ylabel="median steps to success", title=f"{_name(part)}: steps needed")
     look.plain_ticks(axes)
     if len(sure):
         axes.legend()
-
-
-def _examples(axes: Axes, curves: pd.DataFrame, name: str) -> None:
-    axes.set(ylim=(0, 0.56), xlabel="step", ylabel="error", title=f"Runs, {name}")
-    if not len(curves):  # every run of the example cells failed
-        return
-    widths = sorted(curves["width"].unique())
-    shade = {widths[0]: NARROW, widths[-1]: WIDE}
-    for (width, _), run in curves.groupby(["width", "seed"]):
-        axes.plot(run["step"], run["train_error"], color="0.75", lw=0.8)
-        axes.plot(run["step"], run["test_error"], color=shade[width], lw=1.2)
-    for width in reversed(widths):
-        axes.plot([], [], color=shade[width], label=f"test error, r = {width:,}")
-    axes.plot([], [], color="0.75", label="train error")
-    axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
-    look.few_thousands(axes)
-    axes.set_title(f"Runs at m = {curves['samples'].iloc[0]:,}, {name}")
-    axes.legend(loc="center right")
-
-
-def frontier_chart(tables: Tables) -> alt.VConcatChart:
-    """Heat maps above the runs of the cell that is clicked."""
-    cells, runs = _labelled(tables["cells"]), _labelled(tables["runs"])
-    status = runs["status"].replace("done", "no success")
-    runs["outcome"] = np.where(runs["success"].fillna(False).to_numpy(bool), "success", status)
-    pick = alt.selection_point(
-        fields=["task", "width", "m"], empty=False, on="click", value=_first_edge(cells)
-    )
-    maps = [_map(cells, task, pick) for task in cells["task"].drop_duplicates()]
-    with warnings.catch_warnings():  # one selection over all maps is what is meant
-        warnings.filterwarnings("ignore", "Automatically deduplicated selection")
-        grid = alt.concat(*maps, columns=2).add_params(pick)
-        return alt.vconcat(grid, _dots(runs, int(tables.facts["steps"]), pick))
-
-
-def _labelled(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows with their task in words, and the samples as text with online among them."""
-    keys = zip(table["n"], table["k"], table["init"], strict=True)
-    m = ["online" if pd.isna(m) else str(m) for m in table["samples"]]
-    return table.assign(task=[title(*map(str, key)) for key in keys], m=m).drop(columns="samples")
-
-
-def _map(cells: pd.DataFrame, task: str, pick: Any) -> alt.LayerChart:
-    part = cells[cells["task"] == task]
-    base = alt.Chart(part).encode(
-        x=alt.X("m:O", sort=list(part["m"].unique()), title="training examples m"),
-        y=alt.Y("width:O", sort="descending", title="width r"),
-    )
-    share = {name: alt.Tooltip(f"{name}:Q", format=".0%") for name in ("rate", "low", "high")}
-    squares = base.mark_rect(cursor="pointer").encode(
-        color=alt.Color(
-            "rate:Q",
-            title="success rate",
-            legend=alt.Legend(format=".0%"),
-            scale=alt.Scale(scheme="yellowgreenblue", domain=[0, 1.15]),
-        ),
-        stroke=alt.condition(pick, alt.value("crimson"), alt.value("white")),
-        strokeWidth=alt.condition(pick, alt.value(3), alt.value(1)),
-        tooltip=[
-            *share.values(),
-            alt.Tooltip("median_steps:Q", format=",.0f"),
-            "successes:Q",
-            "runs:Q",
-        ],
-    )
-    numbers = base.mark_text(fontSize=11).encode(
-        text=alt.Text("rate:Q", format=".0%"),
-        color=alt.condition("datum.rate > 0.6", alt.value("white"), alt.value("black")),
-    )
-    return (squares + numbers).properties(title=task, width=380, height=240)
-
-
-def _dots(runs: pd.DataFrame, steps: int, pick: Any) -> alt.Chart:
-    return (
-        alt.Chart(runs)
-        .mark_circle(size=70, opacity=0.8)
-        .encode(
-            x=alt.X(
-                "steps:Q",
-                title="steps until success or the end",
-                scale=alt.Scale(domain=[0, steps]),
-            ),
-            y=alt.Y(
-                "test_error:Q",
-                title="error on new examples at the end",
-                axis=alt.Axis(format="%"),
-                scale=alt.Scale(domain=[0, 0.6]),
-            ),
-            color=alt.Color(
-                "outcome:N",
-                scale=alt.Scale(domain=list(OUTCOMES), range=list(OUTCOMES.values())),
-            ),
-            tooltip=[
-                "seed:Q",
-                "steps:Q",
-                alt.Tooltip("test_error:Q", format=".1%"),
-                alt.Tooltip("train_error:Q", format=".1%"),
-                "outcome:N",
-            ],
-        )
-        .transform_filter(pick)
-        .properties(title="The runs of the cell that you click", width=800, height=200)
-    )
-
-
-def _first_edge(cells: pd.DataFrame) -> list[dict[str, object]]:
-    """The cell that is shown before any click: the one nearest to even odds."""
-    cell = cells.iloc[int((cells["rate"].fillna(0.0) - 0.5).abs().argmin())]
-    return [{"task": cell["task"], "width": int(cell["width"]), "m": cell["m"]}]

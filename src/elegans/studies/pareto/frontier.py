@@ -15,34 +15,44 @@ weights; training sets of different $m$ are nested. So runs of one seed are not 
 everything that pools cells is paired by seed, or resampled by whole seeds.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Runs
-from elegans.statistics import censored_median, wilson
-from elegans.studies.pareto import frontier_claims, recipe
+from elegans.studies.pareto import frontier_claims, frontier_time_claims, recipe
+from elegans.studies.pareto.frontier_tables import (
+    GRID,
+    ZOOM,
+    cell_table,
+    curves,
+    fitted_steps,
+    named,
+    past_table,
+    rates,
+)
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
-from elegans.theory import resources
-from elegans.training.recipe import Training
+from elegans.training.recipe import Stop, Training
 
 INITS = {"dense": inits.Uniform(), "2-sparse": inits.Sparse(2)}
-CURVES_PER_CELL = 5
 PAPER_SAMPLES = (*(a * 10**b for b in range(2, 6) for a in (1, 2, 3, 6)), 10**6)
-CELL = ["n", "k", "init", "width", "samples"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """A grid; `samples` may hold None, which is online training."""
+    """A grid; `samples` may hold None, which is online training.
+
+    Attributes:
+        zoom: More sizes near the edge, for the first task.
+        past: Sizes at which networks of width `past_width` train on until they make no error.
+    """
 
     tasks: tuple[tuple[int, int], ...]
     widths: tuple[int, ...]
@@ -50,18 +60,23 @@ class Settings:
     seeds: int
     steps: int
     evaluate_every: int = 500
+    zoom: tuple[int, ...] = ()
+    past: tuple[int | None, ...]
+    past_width: int
 
-    def training(self, samples: int | None) -> Training:
+    def training(self, samples: int | None, **changes: Any) -> Training:
         """The recipe of appendix C.1 with so many samples."""
-        return recipe.training(samples, self.steps, self.evaluate_every)
+        return recipe.training(samples, self.steps, self.evaluate_every, **changes)
 
 
 QUICK = Settings(
     tasks=((50, 3),),
-    widths=(10, 30, 100, 300),
-    samples=(600, 800, 1000, 1400, 2000, 4000),
+    widths=(10, 30, 100, 300, 1000),
+    samples=(600, 800, 1000, 1400, 2000, 4000, None),
     seeds=10,
     steps=20_000,
+    past=(1000, 2000, None),
+    past_width=300,
 )
 LAPTOP = Settings(
     tasks=((50, 3), (100, 3), (50, 4)),
@@ -69,6 +84,9 @@ LAPTOP = Settings(
     samples=(100, *PAPER_SAMPLES[2:13], None),
     seeds=20,
     steps=100_000,
+    zoom=(400, 500, 700, 800, 1200, 1400, 1700),
+    past=(1000, 10_000, 100_000, None),
+    past_width=1000,
 )
 PAPER = Settings(
     tasks=tuple((n, k) for k in (3, 4) for n in (50, 100, 150, 200, 250, 300)),
@@ -76,103 +94,62 @@ PAPER = Settings(
     samples=(*PAPER_SAMPLES, None),
     seeds=50,
     steps=100_000,
+    zoom=(400, 500, 700, 800, 1200, 1400, 1700),
+    past=(1000, 10_000, 100_000, None),
+    past_width=1000,
 )
 
 
 def runs(settings: Settings) -> dict[str, Sweep]:
-    """Every cell of the grid with every seed, in one sweep."""
-    points = [
+    """Every cell of the grid with every seed; the sizes between; and a few runs past success."""
+    first = settings.tasks[:1]
+    past = {"stop": Stop(test_error=0.0)}
+    points = {
+        "runs": cells(settings, settings.tasks, settings.widths, settings.samples),
+        ZOOM: cells(settings, first, settings.widths, settings.zoom),
+        "past": cells(settings, first, (settings.past_width,), settings.past, **past),
+    }
+    return {name: Sweep.of(each, seeds=settings.seeds) for name, each in points.items() if each}
+
+
+def cells(
+    settings: Settings,
+    tasks: Sequence[tuple[int, int]],
+    widths: Sequence[int],
+    samples: Sequence[int | None],
+    **changes: Any,
+) -> list[tuple[dict[str, Any], Experiment]]:
+    """The points of a grid, both inits each, with its labels."""
+    return [
         (
-            {"n": n, "k": k, "init": name, "width": width, "samples": samples},
-            Experiment(Parity(n, k), MLP(width=width, init=init), settings.training(samples)),
+            {"n": n, "k": k, "init": name, "width": width, "samples": size},
+            Experiment(
+                Parity(n, k), MLP(width=width, init=init), settings.training(size, **changes)
+            ),
         )
-        for n, k in settings.tasks
+        for n, k in tasks
         for name, init in INITS.items()
-        for width in settings.widths
-        for samples in settings.samples
+        for width in widths
+        for size in samples
     ]
-    return {"runs": Sweep.of(points, seeds=settings.seeds)}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """The runs, one row per cell, the rates as a grid, and the curves of a few runs."""
-    table = named(runs["runs"].table)
-    cells = cell_table(table, settings.steps)
+    """The runs, one row per cell, the rates as a grid, the curves of a few runs, and runs past
+    success."""
+    parts = {GRID: runs["runs"]} | ({ZOOM: runs[ZOOM]} if ZOOM in runs else {})
+    table = pd.concat(
+        [named(part.table, name).assign(fitted=fitted_steps(part)) for name, part in parts.items()],
+        ignore_index=True,
+    )
+    grid = cell_table(table, settings.steps)
     return {
-        "rates": rates(cells),
-        "cells": cells,
+        "rates": rates(grid),
+        "cells": grid,
         "runs": table,
-        "curves": curves(runs["runs"], cells),
+        "curves": curves(runs["runs"], grid),
+        "past": past_table(runs["past"]),
     }
-
-
-def named(table: pd.DataFrame) -> pd.DataFrame:
-    """The runs in the columns of this study; `success` is missing where a run failed."""
-    columns = [*CELL, "seed", "status", "success", "steps", "test_error", "train_error", "seconds"]
-    types = {"samples": "Int64", "success": "boolean"}  # None, that is online, is missing
-    return table[columns].astype(types)
-
-
-def cell_table(table: pd.DataFrame, steps: int) -> pd.DataFrame:
-    """One row per cell: success rate with its interval, median steps, and the two limits.
-
-    Runs that failed are not counted. The median is over all others, those without success as
-    infinitely long; it is missing where half of them or more are.
-    """
-    rows = []
-    for key, cell in table.groupby(CELL, sort=False, dropna=False):
-        n, k, init, width, samples = cast(tuple[Any, ...], key)
-        finished = cell.dropna(subset="success")
-        success = finished["success"].to_numpy(bool)
-        rate = wilson(int(success.sum()), len(finished)) if len(finished) else None
-        median = (
-            censored_median(finished["steps"].to_numpy(float), success).value if rate else np.inf
-        )
-        bound = resources.multi_resource_bound(
-            int(n), int(k), width=int(width) * (int(n) + 2) + 1, steps=steps, luck=0.5
-        )
-        rows.append(
-            {
-                **dict(zip(CELL, (int(n), int(k), init, int(width), samples), strict=True)),
-                "runs": len(finished),
-                "successes": int(success.sum()),
-                "rate": rate.value if rate else np.nan,
-                "low": rate.low if rate else 0.0,
-                "high": rate.high if rate else 1.0,
-                "median_steps": median if np.isfinite(median) else np.nan,
-                "theory": resources.statistical_limit(int(n), int(k)),
-                "theory_proposition_3": bound,
-            }
-        )
-    return pd.DataFrame(rows).astype({"samples": "Int64"})
-
-
-def rates(cells: pd.DataFrame) -> pd.DataFrame:
-    """Success rates as the figure shows them: samples across, widths downwards."""
-    columns = {m: "online" if pd.isna(m) else f"m = {m}" for m in cells["samples"].unique()}
-    long = cells.assign(column=[columns[m] for m in cells["samples"]])
-    grid = long.pivot(index=["n", "k", "init", "width"], columns="column", values="rate")
-    order = cells[["n", "k", "init", "width"]].drop_duplicates()
-    return grid.loc[pd.MultiIndex.from_frame(order), list(columns.values())].reset_index()
-
-
-def examples(cells: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Cells whose curves are drawn: of each task and init the widest network at its edge, the
-    least samples at which half of its runs succeed, and the narrowest at as many samples."""
-    finite = cells.dropna(subset="samples")
-    for (n, k, init), part in finite.groupby(["n", "k", "init"], sort=False):
-        widest = part[(part["width"] == part["width"].max()) & (part["rate"] >= 0.5)]
-        edge = int(widest["samples"].min() if len(widest) else part["samples"].max())
-        for width in dict.fromkeys((part["width"].max(), part["width"].min())):
-            yield {"n": n, "k": k, "init": init, "width": int(width), "samples": edge}
-
-
-def curves(runs: Runs, cells: pd.DataFrame) -> pd.DataFrame:
-    """Training curves of a few runs of each example cell, as they were stored."""
-    parts = [runs.where(**cell)[:CURVES_PER_CELL].history for cell in examples(cells)]
-    columns = [*CELL, "seed", "step", "train_error", "test_error"]
-    parts = [part[columns] for part in parts if len(part)]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -202,13 +179,23 @@ STUDY = Study(
     tables=tables,
     facts=facts,
     claims=(
-        frontier_claims.wider_needs_fewer_samples,
+        frontier_claims.far_fewer_than_parities,
+        frontier_claims.width_buys_data,
+        frontier_time_claims.width_buys_time,
         frontier_claims.width_never_hurts,
+        frontier_claims.width_turns_failure_into_success,
         frontier_claims.sparse_enlarges,
-        frontier_claims.fewer_samples_take_longer,
+        frontier_claims.sparse_buys_data,
+        frontier_time_claims.sparse_buys_time,
+        frontier_time_claims.fewer_samples_take_longer,
+        frontier_time_claims.runs_grok_at_the_edge,
+        frontier_time_claims.generalisation_becomes_perfect,
     ),
-    figures="elegans.studies.pareto.figures:frontier",
-    charts="elegans.studies.pareto.figures:frontier_chart",
+    figures={
+        "figure": "elegans.studies.pareto.figures:frontier",
+        "width": "elegans.studies.pareto.figures:width",
+    },
+    charts="elegans.studies.pareto.figures_chart:frontier_chart",
     shown=("rates",),
     formats={
         "rates": ".0%",
@@ -223,12 +210,18 @@ STUDY = Study(
     },
     captions={
         "figure": (
-            "Each row of panels is a task and an init. First panel: the percentage of runs that "
-            "succeeded in each cell, a tick for all of them. Second: the same rates with their 95% "
-            "Wilson intervals; left of the red line no learner at all can know the relevant "
-            "inputs. Third: median number of steps until success, in cells in which more than half "
-            "of the runs succeed. Fourth: errors during a few runs, on new examples in colour and "
-            "on the training set in grey; the dotted line is success."
+            "Heat maps: the percentage of runs that succeeded in each cell, a tick for all of "
+            "them, for each task and init. Boxes mark two cells, the widest network at the least m "
+            "at which half of its runs succeed, and the narrowest at the same m. Beside or below "
+            "each map are ten runs of each of its two boxes: errors on new examples in the box's "
+            "colour, on the training set in grey; the dotted line is success, at which runs end."
+        ),
+        "width": (
+            "Success rates with their 95% Wilson intervals, by width; from fewer examples than the "
+            "red number no learner at all can know the relevant inputs. And the median steps until "
+            "success, in cells in which more than half of the runs succeed (the others count as "
+            "longest); crosses: until no error is made on 10,000 new examples, by runs that "
+            "were trained on after success."
         ),
         "chart": (
             "Click a cell to see its runs below: when each one ended, and with which error. Cells "
@@ -236,11 +229,20 @@ STUDY = Study(
         ),
         "rates": "Success rate by width (downwards) and number of training examples m (across)",
         "cells": (
-            "One row per cell of the grid: success rate with its 95% Wilson interval, the median "
-            "steps to success, and two lower limits of the samples: log2 C(n, k), and Proposition "
-            "3 of the paper, which says nothing at these sizes."
+            "One row per cell of the grid and of the sizes between (part is zoom): success rate "
+            "with its 95% Wilson interval, the median steps to success, and two lower limits of "
+            "the samples: log2 C(n, k), and Proposition 3 of the paper, which says nothing at "
+            "these sizes."
         ),
-        "runs": "One row per run.",
+        "runs": (
+            "One row per run; fitted is the first evaluation without an error on the training "
+            "rows, of which at most 1,000 are looked at."
+        ),
         "curves": "Errors during the example runs of the figure, one row per evaluation.",
+        "past": (
+            "Runs that go on after success until they make no error on 10,000 new examples: the "
+            "steps to 10% error, and to none."
+        ),
+        "zoom": "The runs at sizes between those of the grid.",
     },
 )

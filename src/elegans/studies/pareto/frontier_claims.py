@@ -1,7 +1,7 @@
-"""The claims of the Pareto paper about the success frontier (section 4.1), on its tables.
+"""Who learns from how many samples: claims of the Pareto paper, section 4.1, on the frontier.
 
 A seed is the unit of evidence: the runs of a seed share their data, so cells are pooled within a
-seed first, and intervals are over seeds.
+seed first, and intervals are over seeds. What is said of time is in `frontier_time_claims`.
 """
 
 import itertools
@@ -13,7 +13,8 @@ import pandas as pd
 from scipy import special
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap, bootstrap_clustered, paired, wilson
+from elegans.statistics import Interval, bootstrap, paired, wilson
+from elegans.studies.pareto.frontier_tables import GRID
 
 SOURCE = "Pareto paper, section 4.1"
 GROUP = ["n", "k", "init"]
@@ -25,6 +26,12 @@ def finished(tables: Tables) -> pd.DataFrame:
     return tables["runs"].dropna(subset="success").astype({"success": bool})
 
 
+def on_grid(tables: Tables) -> pd.DataFrame:
+    """Finished runs of the grid: what pools cells must not count the sizes of the zoom too."""
+    runs = finished(tables)
+    return runs[runs["part"] == GRID]
+
+
 def groups(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """The runs of each task and init, with how these are called."""
     for key, part in runs.groupby(GROUP, sort=False):
@@ -32,22 +39,28 @@ def groups(runs: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
         yield f"({n}, {k})-parity, {init}", part
 
 
-def wider_needs_fewer_samples(tables: Tables) -> Claim:
+def least_samples(part: pd.DataFrame) -> pd.DataFrame:
+    """The least m from which each seed's run learns, seeds downwards and widths across."""
+    least = part.assign(samples=part["samples"].astype(float).where(part["success"], np.inf))
+    return least.groupby(["width", "seed"])["samples"].min().unstack("width")
+
+
+def width_buys_data(tables: Tables) -> Claim:
     """The widest network learns from fewer samples than the narrowest, seed by seed."""
     wins: dict[str, Interval] = {}
     details = {}
     for name, part in groups(finished(tables).dropna(subset="samples")):
-        least = part.assign(samples=part["samples"].astype(float).where(part["success"], np.inf))
-        least = least.groupby(["width", "seed"])["samples"].min().unstack("width")
+        least = least_samples(part).dropna()
         wide, narrow = least[least.columns.max()], least[least.columns.min()]
         fewer = int((wide < narrow).sum())  # equal numbers count against it
         wins[name] = wilson(fewer, len(least))
-        details[name] = f"{fewer} of {len(least)} seeds"
+        medians = ", ".join(f"{m:,.0f}" for m in least.median())
+        details[name] = f"{fewer} of {len(least)} seeds (medians by width {medians})"
     worst = min(wins, key=lambda name: wins[name].low)
     interval = wins[worst]
     return Claim(
-        text="The widest network learns from fewer examples than the narrowest",
-        source=f"{SOURCE} (1)",
+        text="Width buys data: the widest network learns from fewer examples than the narrowest",
+        source=f"{SOURCE} (2)",
         measured=(
             "the least m from which a seed's run learns is smaller at the largest width in "
             + "; ".join(f"{details[name]} for the {name}" for name in details)
@@ -62,6 +75,62 @@ def wider_needs_fewer_samples(tables: Tables) -> Claim:
     )
 
 
+def far_fewer_than_parities(tables: Tables) -> Claim:
+    """The widest network learns from far fewer than n^k samples, which fixed kernels need."""
+    shares: dict[str, Interval] = {}
+    for name, part in groups(finished(tables).dropna(subset="samples")):
+        least = least_samples(part)
+        parities = float(part["n"].iloc[0]) ** float(part["k"].iloc[0])
+        widest = least[least.columns.max()].dropna()
+        shares[name] = bootstrap(widest.to_numpy() / parities, np.median)
+    worst = max(shares, key=lambda name: shares[name].high)
+    interval = shares[worst]
+    return Claim(
+        text="Networks learn from far fewer examples than n^k",
+        source=f"{SOURCE} (1)",
+        measured=(
+            "the least m from which the widest network learns, over n^k, in the median: "
+            + "; ".join(f"{share:.2%} for the {name}" for name, share in shares.items())
+        ),
+        against="a task and init of which the interval of that share reaches 10%",
+        holds=interval.high < 0.1,
+        interval=interval,
+    )
+
+
+def width_turns_failure_into_success(tables: Tables) -> Claim:
+    """At one m, no run of the narrowest network succeeds and all of the widest do.
+
+    The level is divided by the number of m that are looked at.
+    """
+    columns = []
+    for name, part in groups(on_grid(tables)):
+        for _, column in part.groupby("samples", dropna=False):
+            wins = column.groupby("width")["success"].agg(["sum", "size"]).sort_index()
+            size = column["samples"].iloc[0]
+            where = f"{name}, " + ("online" if pd.isna(size) else f"m = {int(size):,}")
+            columns.append((where, wins.iloc[0], wins.iloc[-1]))
+    level = 1 - LEVEL / len(columns)
+    whole = {
+        where: wilson(int(wide["sum"]), int(wide["size"]), level).low
+        - wilson(int(narrow["sum"]), int(narrow["size"]), level).high
+        for where, narrow, wide in columns
+        if narrow["sum"] == 0 and wide["sum"] == wide["size"]
+    }
+    gap = max(whole.values(), default=float("nan"))
+    return Claim(
+        text="Width alone turns failure of every run into success of every run",
+        source="Pareto paper, appendix C.1 (2)",
+        measured=(
+            f"from 0% at the smallest to 100% at the largest width in {len(whole)} of "
+            f"{len(columns)} columns ({'; '.join(whole) or 'none'}); there the two Wilson "
+            f"intervals at level {level:.1%} are at most {gap:.0%} apart"
+        ),
+        against="no m at which the rates are 0% and 100% and their intervals do not overlap",
+        holds=gap > 0,
+    )
+
+
 def width_never_hurts(tables: Tables) -> Claim:
     """No wider network succeeds less often than a narrower one on the same data, beyond chance.
 
@@ -69,7 +138,7 @@ def width_never_hurts(tables: Tables) -> Claim:
     level is divided by the number of pairs.
     """
     gains: dict[str, np.ndarray] = {}
-    for group, part in groups(finished(tables)):
+    for group, part in groups(on_grid(tables)):
         rates = part.groupby(["width", "seed"])["success"].mean().unstack("width")
         for narrow, wide in itertools.combinations(sorted(rates.columns), 2):
             name = f"{group}, widths {narrow} and {wide}"
@@ -102,60 +171,52 @@ def chance_of_losing(gain: np.ndarray) -> float:
     return float(special.bdtr(wins, wins + losses, 0.5)) if wins + losses else 1.0
 
 
+def sparse_buys_data(tables: Tables) -> Claim:
+    """The widest network learns from fewer samples if it starts sparse, seed by seed.
+
+    Seeds in which both need as many say nothing and are left out; they are counted.
+    """
+    runs = finished(tables).dropna(subset="samples")
+    fewer = more = equal = 0
+    for _, part in runs[runs["width"] == runs["width"].max()].groupby(["n", "k"], sort=False):
+        least = {str(init): least_samples(each).iloc[:, 0] for init, each in part.groupby("init")}
+        both = pd.DataFrame(least).dropna()
+        gain = (both["dense"] - both["2-sparse"]).fillna(0.0)  # both infinite: no difference
+        fewer, more = fewer + int((gain > 0).sum()), more + int((gain < 0).sum())
+        equal += int((gain == 0).sum())
+    interval = wilson(fewer, fewer + more) if fewer + more else Interval(np.nan, 0.0, 1.0)
+    return Claim(
+        text="A sparse initialisation buys data for wide networks",
+        source=f"{SOURCE} (3)",
+        measured=(
+            f"of the widest networks {fewer} seeds need fewer examples from the sparse init, "
+            f"{more} more and {equal} as many: {interval:.0%} of those that differ"
+        ),
+        against="an interval of that share that reaches down to one half",
+        holds=interval.low > 0.5,
+        interval=interval,
+    )
+
+
 def sparse_enlarges(tables: Tables) -> Claim:
     """Over all cells, runs from the sparse init succeed more often; paired by seed."""
-    by_seed = finished(tables).groupby(["init", "seed"])["success"].mean()
+    by_seed = on_grid(tables).groupby(["init", "seed"])["success"].mean()
     comparison = paired(by_seed["dense"], by_seed["2-sparse"], np.mean)
     interval = comparison.difference
+    rates = on_grid(tables).groupby(["width", "init"])["success"].mean().unstack("init")
+    by_width = ", ".join(
+        f"{gain:+.0%} at width {width:,}"
+        for width, gain in (rates["2-sparse"] - rates["dense"]).items()
+    )
     return Claim(
         text="A sparse initialisation enlarges the region in which networks learn",
         source=f"{SOURCE} (3)",
         measured=(
             f"success over the whole grid: dense {by_seed['dense'].mean():.1%}, 2-sparse "
             f"{by_seed['2-sparse'].mean():.1%}; difference {interval:+.1%} over "
-            f"{comparison.pairs} seeds"
+            f"{comparison.pairs} seeds ({by_width})"
         ),
         against="an interval of the difference in success rate that reaches down to zero",
         holds=interval.low > 0,
-        interval=interval,
-    )
-
-
-def fewer_samples_take_longer(tables: Tables) -> Claim:
-    """At the least feasible m a run takes longer than the same seed's at the largest m."""
-    cells = tables["cells"].dropna(subset="samples")
-    feasible = cells[cells["rate"] >= 0.5]
-    by = [*GROUP, "width"]
-    edges = feasible.groupby(by, sort=False)["samples"].agg(edge="min", largest="max").reset_index()
-    successes = finished(tables).query("success").dropna(subset="samples").merge(edges, on=by)
-    steps = {
-        place: successes[successes["samples"] == successes[place]].set_index([*by, "seed"])["steps"]
-        for place in ("edge", "largest")
-    }
-    pairs = pd.DataFrame(steps).dropna().reset_index()
-    distinct = edges[edges["edge"] < edges["largest"]]
-    pairs = pairs.merge(distinct[by], on=by)
-    text = "Close to the edge fewer examples take more steps"
-    against = (
-        "an interval of the share of seeds that take longer at the edge that reaches down to "
-        "one half"
-    )
-    if not len(pairs):
-        measured = "no width learns from two values of m in at least half of its runs"
-        return Claim(
-            text=text, source=f"{SOURCE} (4)", measured=measured, against=against, holds=False
-        )
-    interval = bootstrap_clustered(pairs, lambda part: (part["edge"] > part["largest"]).mean())
-    ratio = (pairs["edge"] / pairs["largest"]).median()
-    return Claim(
-        text=text,
-        source=f"{SOURCE} (4)",
-        measured=(
-            f"of {len(pairs)} pairs of runs that succeed both at the least m at which half of the "
-            f"runs do and at the largest m, the former takes longer in {interval:.0%}; in the "
-            f"median {ratio:.1f} times as long"
-        ),
-        against=against,
-        holds=interval.low > 0.5,
         interval=interval,
     )

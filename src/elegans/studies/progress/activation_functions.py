@@ -20,12 +20,13 @@ from elegans.models import MLP
 from elegans.models.activations import OF_PARITIES, activation
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, paired, wilson
+from elegans.statistics import Interval, paired
 from elegans.studies.progress.times import (
     best_rates,
     groups,
     quantile,
     row_at,
+    share_of,
     timed,
     until_perfect,
 )
@@ -127,7 +128,7 @@ def rates(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     """The share that converged with its interval, and the median time."""
     cells = []
     for key, part in groups(rows, by):
-        share = wilson(int(part["success"].sum()), len(part))
+        share = share_of(part["success"])
         names = dict(zip(by, key, strict=True))
         median = quantile(part["time"], 0.5)
         cells.append({**names, "runs": len(part), **share._asdict(), "median": median})

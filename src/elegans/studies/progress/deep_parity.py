@@ -23,7 +23,14 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, wilson
-from elegans.studies.progress.times import groups, quantile, row_at, timed, until_perfect
+from elegans.studies.progress.times import (
+    groups,
+    quantile,
+    row_at,
+    share_of,
+    timed,
+    until_perfect,
+)
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -89,7 +96,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     rows = rows[["kind", "layers", "n", "k", "seed", "success", "time", "test_error"]]
     cells = []
     for (kind, layers, n, k), part in groups(rows, ["kind", "layers", "n", "k"]):
-        share = wilson(int(part["success"].sum()), len(part))
+        share = share_of(part["success"])
         cells.append(
             {
                 "kind": kind,
@@ -190,7 +197,7 @@ def layer_by_layer_fails(tables: Tables) -> Claim:
     same = rows[
         (rows["kind"] == DEEP) & (rows["layers"] == layers) & (rows["n"] == n) & (rows["k"] == k)
     ]
-    together = wilson(int(same["success"].sum()), len(same))
+    together = share_of(same["success"])
     gradient = tables["gradients"].set_index("k")["largest_gradient"]
     worst = min(errors.values(), key=lambda error: error.low)
     return Claim(
@@ -212,7 +219,7 @@ def output_bias_is_needed(tables: Tables) -> Claim:
     """Without an output bias, as printed, no network can learn."""
     rows = tables["runs"]
     part = rows[rows["kind"] == NO_BIAS]
-    share = wilson(int(part["success"].sum()), len(part))
+    share = share_of(part["success"])
     return Claim(
         text="The network as printed, without an output bias, cannot learn: its sign is constant",
         source=f"{SOURCE}, corrected",

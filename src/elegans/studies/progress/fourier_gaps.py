@@ -6,14 +6,15 @@ $\Gamma = \max_{i \in S} |g_i| - \max_{i \notin S} |g_i|$, or with min for the f
 strict sense of definition 5.4. For random signs $w$ and a rectifier it is half of majority's gap,
 known in closed form (a check of the code: tests/studies/test_exact_studies.py); here are Gaussian
 and uniform $w$, sinusoids $\sigma' = \sin(\langle w, x \rangle / \sqrt n)$, and a sinusoidal neuron
-while SGD trains it.
+while SGD trains it. What follows for biases, activations and moving weights is in
+`building_blocks`.
 
 Both functions are odd, so coefficients of even order vanish, and gaps exist for even $k$ alone.
 """
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from elegans import cube
 from elegans.fields import configuration
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, wilson
+from elegans.statistics import Interval, bootstrap
+from elegans.studies.progress import building_blocks
+from elegans.studies.progress.times import share_of
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.theory.boolean import gradients, majority
@@ -47,6 +50,7 @@ class Settings:
     path_k: int
     steps: int
     every: int
+    blocks: building_blocks.Settings
 
 
 @configuration
@@ -142,6 +146,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     return {
         "gaps": Sweep.of(gaps, seeds=settings.hundreds),
         "paths": Sweep.of([({}, path)], seeds=settings.paths),
+        **building_blocks.runs(settings.blocks),
     }
 
 
@@ -152,7 +157,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     for (function, init, k), part in kinds:
         theory = part["theory"].iloc[0]
         reaches = part["gap"] >= theory * (1 - 1e-9)
-        interval = wilson(int(reaches.sum()), len(part))
+        interval = share_of(reaches)
         rows.append(
             {
                 "function": function,
@@ -168,7 +173,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
                 "theory": theory,
             }
         )
-    return {"kinds": pd.DataFrame(rows)}
+    return {"kinds": pd.DataFrame(rows), **building_blocks.tables(runs)}
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -242,6 +247,10 @@ def training_enlarges_the_gap(tables: Tables) -> Claim:
     )
 
 
+BLOCKS = building_blocks.Settings(
+    n=20, odd=3, even=2, gap_n=11, gap_ks=(2, 4), seeds=20, steps=8000
+)
+
 STUDY = Study(
     name="fourier-gaps",
     title="The first gradient of a random neuron already shows which inputs matter",
@@ -254,26 +263,63 @@ STUDY = Study(
         "that of the majority function. Here it is computed exactly for other random weights, for "
         "sinusoidal neurons, and along training."
     ),
-    source="Thesis, Figures B.7 and B.8",
+    source="Thesis, Figures B.7 and B.8, appendix B.3.2",
     scales={
         "quick": Scale(
-            Settings(n=11, ks=(2, 4), hundreds=1, paths=10, path_k=4, steps=4000, every=100),
-            minutes=0.2,
+            Settings(
+                n=11,
+                ks=(2, 4),
+                hundreds=1,
+                paths=10,
+                path_k=4,
+                steps=4000,
+                every=100,
+                blocks=BLOCKS,
+            ),
+            minutes=1,
         ),
         "laptop": Scale(
-            Settings(n=15, ks=(2, 4, 6), hundreds=10, paths=10, path_k=4, steps=8000, every=100),
-            minutes=2,
+            Settings(
+                n=15,
+                ks=(2, 4, 6),
+                hundreds=10,
+                paths=10,
+                path_k=4,
+                steps=8000,
+                every=100,
+                blocks=replace(BLOCKS, seeds=50, gap_ks=(2, 4, 6)),
+            ),
+            minutes=4,
         ),
         "paper": Scale(
-            Settings(n=15, ks=(2, 4, 6), hundreds=100, paths=10, path_k=4, steps=8000, every=100),
-            minutes=20,
+            Settings(
+                n=15,
+                ks=(2, 4, 6),
+                hundreds=100,
+                paths=10,
+                path_k=4,
+                steps=8000,
+                every=100,
+                blocks=replace(BLOCKS, n=50, gap_n=15, gap_ks=(2, 4, 6), seeds=100, steps=100_000),
+            ),
+            minutes=60,
         ),
     },
     runs=runs,
     tables=tables,
     facts=facts,
-    claims=(thresholds_are_comparable, sinusoids_are_comparable, training_enlarges_the_gap),
-    figures="elegans.studies.progress.figures:fourier_gaps",
+    claims=(
+        thresholds_are_comparable,
+        sinusoids_are_comparable,
+        training_enlarges_the_gap,
+        building_blocks.sharper_rectifiers_have_larger_gaps,
+        building_blocks.biases_break_the_symmetry,
+        building_blocks.moving_helps,
+    ),
+    figures={
+        "figure": "elegans.studies.progress.figures:fourier_gaps",
+        "building-blocks": "elegans.studies.progress.figures_blocks:building_blocks",
+    },
     charts="elegans.studies.progress.figures:fourier_gaps_chart",
     shown=("kinds",),
     formats={
@@ -295,6 +341,18 @@ STUDY = Study(
             "Every random neuron as a dot: the relaxed gap, in which one relevant coordinate must "
             "stand out, against the strict one, in which all must. Click a legend entry to see one "
             "law of the weights alone. Below, the gaps along training."
+        ),
+        "building-blocks": (
+            "Left: times to learn with and without biases, one dot per run; runs that fail are at "
+            "the top. Middle: gaps of random neurons by activation, at equal mean squared "
+            "derivative. Right: examples until the support is known, for SGD and for a learner "
+            "that stays at the initial weights of the same run; above the diagonal SGD needs fewer."
+        ),
+        "biases": "One row per run of a ReLU network of width 10.",
+        "sharpness": "Relaxed gap over the root of the mean squared derivative, by activation.",
+        "examples": (
+            "One row per start: the strict gap there, the examples that standing still takes and "
+            "that proposition B.7 asks for, and the examples that SGD takes."
         ),
         "kinds": (
             "Share of random neurons whose gap is positive, positive in the strict sense, and at "

@@ -24,7 +24,14 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, paired, spearman, wilson
-from elegans.studies.progress.times import groups, quantile, row_at, timed, until_perfect
+from elegans.studies.progress.times import (
+    groups,
+    quantile,
+    row_at,
+    share_of,
+    timed,
+    until_perfect,
+)
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -109,7 +116,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     rows = rows[["flip", "batch", "seed", "success", "time", "test_error"]]
     cells = []
     for (flip, batch), part in groups(rows, ["flip", "batch"]):
-        share = wilson(int(part["success"].sum()), len(part))
+        share = share_of(part["success"])
         cells.append(
             {
                 "flip": flip,
@@ -176,8 +183,8 @@ def elimination_fails(tables: Tables) -> Claim:
     """Gaussian elimination finds the support without noise, and never with any."""
     rows = tables["elimination"]
     clean, noisy = rows[rows["flip"] == 0], rows[rows["flip"] > 0]
-    without = wilson(int(clean["found"].sum()), len(clean))
-    with_noise = wilson(int(noisy["found"].sum()), len(noisy))
+    without = share_of(clean["found"])
+    with_noise = share_of(noisy["found"])
     return Claim(
         text="Gaussian elimination, fast without noise, fails at any of these noise rates",
         source=SOURCE,

@@ -22,7 +22,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import Interval, wilson
-from elegans.studies.progress.times import groups
+from elegans.studies.progress.times import groups, share_of
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -122,7 +122,7 @@ def outcome(rows: pd.DataFrame) -> np.ndarray:
 
 def counted(rows: pd.DataFrame, kind: str) -> Interval:
     """The share of runs with an outcome."""
-    return wilson(int((rows["outcome"] == kind).sum()), len(rows))
+    return share_of(rows["outcome"] == kind)
 
 
 def large_sets_have_no_gap(tables: Tables) -> Claim:
@@ -215,7 +215,7 @@ def too_much_decay_stops_training(tables: Tables) -> Claim:
     rows = tables["runs"]
     strong = rows[rows["decay"] == rows["decay"].max()]
     fixed = strong.groupby("seed")["outcome"].agg(lambda part: (part == "neither").all())
-    share = wilson(int(fixed.sum()), len(fixed))
+    share = share_of(fixed)
     error = float(strong["test_error"].median())
     return Claim(
         text="Too much weight decay stops training",

@@ -20,26 +20,24 @@ import pandas as pd
 
 from elegans.experiments.experiment import Experiment
 from elegans.models import DisjointPolyNet
-from elegans.report.result import Claim, Tables
+from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.statistics import Interval, bootstrap, log_slope, paired, wilson
+from elegans.statistics import log_slope
+from elegans.studies.progress import polynet_claims
 from elegans.studies.progress.polynet_paths import (
-    DELTA,
-    EPSILON,
     GAMMA,
+    NEAR_CHANCE,
+    NOISE,
     Descent,
     Plateaus,
     Prescribed,
 )
-from elegans.studies.progress.times import groups, records, row_at
+from elegans.studies.progress.times import groups
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import DisjointParity
 from elegans.theory.boolean import polynet
 from elegans.training.recipe import Stop, Training
-
-SOURCE = "thesis, Theorem 5.7, Corollary B.10"
-NEAR_CHANCE = 0.5 - GAMMA
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,95 +134,12 @@ def beside_flow(settings: Settings, run: Run) -> pd.DataFrame:
     )
 
 
-NOISE = 0.03  # of an error on 1,000 test examples, two standard errors
-
-
 def curve(settings: Settings, run: Run) -> pd.DataFrame:
     """Error over time, in units of the flow."""
     history = run.history
     positive = bool(np.prod(start_of(run)[0]) > 0)
     time = history["step"] * settings.sgd_rate
     return pd.DataFrame({"time": time, "error": history["test_error"], "positive_start": positive})
-
-
-def descent_follows_the_flow(tables: Tables) -> Claim:
-    """Small steps on the population gradient take the time of the flow."""
-    rows = tables["descent"]
-    ends = rows.groupby("seed").last()
-    ratios = (ends["time"] / ends["theory"]).to_numpy(float)
-    ratio = bootstrap(ratios, np.mean)
-    return Claim(
-        text="Descent with small steps reaches zero error at the time that the flow is solved for",
-        source="thesis, Lemma B.8, Figure B.1 (left)",
-        measured=f"its time is {ratio:.4f} of flow_time, over {len(ratios)} starts",
-        against="a start whose time is more than 1% from the exact one",
-        holds=bool(np.abs(ratios - 1).max() < 0.01),
-        interval=ratio,
-    )
-
-
-def plateau_exponent(tables: Tables) -> Claim:
-    """One minus the share of the plateau falls as the power 1 - k/2 of the block length."""
-    rows = tables["exponents"]
-    off = (rows["value"] - rows["theory"]).abs()
-    worst = row_at(rows, off.idxmax())
-    return Claim(
-        text="The rest of the time, after the plateau, falls as n' to the power 1 - k/2",
-        source=SOURCE,
-        measured="; ".join(
-            f"k = {row.k:.0f}: {Interval(row.value, row.low, row.high):.2f} (theory {row.theory:g})"
-            for row in records(rows)
-        ),
-        against="a fitted exponent more than 0.1 from 1 - k/2 (Gaussian starts have log factors)",
-        holds=bool(off.max() < 0.1),
-        interval=(float(worst["value"]), float(worst["low"]), float(worst["high"])),
-    )
-
-
-def sgd_has_the_plateau(tables: Tables) -> Claim:
-    """SGD with batches of one spends as much of its time on the plateau as the flow does."""
-    rows = tables["sgd"]
-    rows = rows[rows["positive_start"] & rows["converged"]]
-    by_seed = rows.set_index("seed")
-    gap = paired(by_seed["theory_share"], by_seed["share"])
-    return Claim(
-        text="SGD with batches of one spends as much of its time near chance as the flow does",
-        source="thesis, Figure B.1 (right)",
-        measured=(
-            f"median share of the time with error above {NEAR_CHANCE - NOISE:.0%}: "
-            f"{by_seed['share'].median():.0%}, flow from the same starts "
-            f"{by_seed['theory_share'].median():.0%}; difference {gap.difference:+.1%} "
-            f"({gap.pairs} runs)"
-        ),
-        against="a median difference whose interval leaves plus or minus 15 percentage points",
-        holds=gap.difference.low > -0.15 and gap.difference.high < 0.15,
-        interval=gap.difference,
-    )
-
-
-def theorem_reaches_its_error(tables: Tables) -> Claim:
-    """The algorithm of theorem 5.8 reaches its error from starts of positive product."""
-    rows = tables["theorem"]
-    good = rows[rows["positive_start"]]
-    wins = {}
-    for name, part in groups(good, "constant"):
-        wins[name] = wilson(int((part["error"] <= EPSILON).sum()), len(part))
-    bad = rows[~rows["positive_start"]]
-    others = float((bad["error"] <= EPSILON).mean()) if len(bad) else np.nan
-    worst = min(wins.values(), key=lambda share: share.low)
-    steps = rows.groupby("constant")["steps"].first()
-    return Claim(
-        text="SGD with theorem 5.8's rates and steps reaches its error if the product is positive",
-        source="thesis, Theorem 5.8",
-        measured="; ".join(
-            f"{name} constant ({steps[name]:,} steps): {share:.0%} of starts"
-            for name, share in wins.items()
-        )
-        + f"; of starts with a negative product, of which the theorem says nothing, {others:.0%}",
-        against=f"an interval of the share of successes below 1 - delta = {1 - DELTA:.0%}",
-        holds=worst.high >= 1 - DELTA,
-        interval=worst,
-    )
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -297,10 +212,10 @@ STUDY = Study(
     tables=tables,
     facts=facts,
     claims=(
-        descent_follows_the_flow,
-        plateau_exponent,
-        sgd_has_the_plateau,
-        theorem_reaches_its_error,
+        polynet_claims.descent_follows_the_flow,
+        polynet_claims.plateau_exponent,
+        polynet_claims.sgd_has_the_plateau,
+        polynet_claims.theorem_reaches_its_error,
     ),
     figures="elegans.studies.progress.figures_polynet:polynet_flow",
     shown=("exponents",),

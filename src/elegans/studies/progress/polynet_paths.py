@@ -12,6 +12,8 @@ from elegans.fields import configuration
 from elegans.theory.boolean import polynet
 
 GAMMA = 0.01  # the plateau is an error above one half minus this
+NEAR_CHANCE = 0.5 - GAMMA
+NOISE = 0.03  # of an error on 1,000 test examples, two standard errors
 EPSILON, DELTA = 0.1, 0.01  # of theorem 5.8
 
 

@@ -22,8 +22,8 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import MLP, inits
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, intraclass, wilson
-from elegans.studies.progress.times import groups, row_at, timed, until_perfect
+from elegans.statistics import Interval, bootstrap, intraclass
+from elegans.studies.progress.times import groups, row_at, share_of, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -137,7 +137,7 @@ def no_early_luck(tables: Tables) -> Claim:
     shares: dict[str, Interval] = {}
     for name, part in groups(tables["times"], "network"):
         times = part["time"].to_numpy()
-        shares[str(name)] = wilson(int((times < np.median(times) / 2).sum()), len(times))
+        shares[str(name)] = share_of(times < np.median(times) / 2)
     worst = max(shares, key=lambda name: shares[name].high)
     return Claim(
         text="There is no early luck: almost no run takes less than half of the median time",

@@ -5,12 +5,18 @@ import math
 import numpy as np
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, wilson
-from elegans.studies.progress.times import groups, records, row_at
+from elegans.statistics import Interval
+from elegans.studies.progress.times import (
+    ROBUST_SHARE,
+    groups,
+    least_successful,
+    records,
+    row_at,
+    share_of,
+)
 from elegans.studies.study import known_failure
 
 SOURCE = "thesis, section 5.3, Finding 5.1"
-ROBUST_SHARE = 0.2
 SMALLEST_STARRED_BATCH = 16
 
 
@@ -19,20 +25,18 @@ def some_rate_works(tables: Tables) -> Claim:
     cells = tables["robust"]
     starred = cells["label"].str.startswith("*") & (cells["batch"] < SMALLEST_STARRED_BATCH)
     cells = cells[~starred]
-    shares = [wilson(int(a), int(b)) for a, b in zip(cells.converged, cells.runs, strict=True)]
-    worst = min(range(len(cells)), key=lambda i: (shares[i].high, shares[i].value))
-    cell = cells.iloc[worst]
+    cell, share = least_successful(cells)
     return Claim(
         text="Every setting learns with some learning rate, chosen on other seeds",
         source=f"{SOURCE}, Figures B.3 and B.4",
         measured=(
-            f"{len(cells)} cells; the least share of runs that converge is {shares[worst]:.0%} "
+            f"{len(cells)} cells; the least share of runs that converge is {share:.0%} "
             f"(setting {cell['label']}, n = {cell['n']}, k = {cell['k']}, batches of "
             f"{cell['batch']}, {cell['init']} init, {cell['loss']} loss, rate {cell['rate']:g})"
         ),
         against="a cell in which the upper limit of the share that converges is below 20%",
-        holds=min(share.high for share in shares) >= ROBUST_SHARE,
-        interval=shares[worst],
+        holds=share.high >= ROBUST_SHARE,
+        interval=share,
     )
 
 
@@ -122,10 +126,7 @@ def faster_than_guessing(tables: Tables) -> Claim:
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
     """Plain SGD does not train the transformer at any rate; Adam, the control, does."""
     rows = tables["transformer"]
-    shares = {
-        key: wilson(int(part["success"].sum()), len(part))
-        for key, part in groups(rows, ["optimizer", "rate"])
-    }
+    shares = {key: share_of(part["success"]) for key, part in groups(rows, ["optimizer", "rate"])}
     adam = max((s for (name, _), s in shares.items() if name == "adam"), key=lambda s: s.value)
     sgd = max((s for (name, _), s in shares.items() if name == "sgd"), key=lambda s: s.value)
     return Claim(

@@ -1,4 +1,4 @@
-"""What the studies of this chapter share: the time to converge, and its recipe.
+"""What the studies of this chapter share: the time to converge, its recipe, and how it is judged.
 
 A run has converged at the first look without an error on its test set; a run that never does has an
 infinite time, so that medians count it. The document looks every 10 steps, at 128 fresh examples in
@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from elegans.statistics import Interval, wilson
 from elegans.training.recipe import Stop, Training
 
 CHAPTER = "thesis, chapter 5"
 FEW_TEST_SAMPLES = 128
+ROBUST_SHARE = 0.2  # of the runs, below which a setting is said not to learn
+FALLEN_ERROR = 0.4  # below it the error has moved
 CHANCE_ERROR = 0.45  # above it a network is said to know nothing yet
 
 
@@ -59,6 +62,28 @@ def records(table: pd.DataFrame) -> list[Any]:
 def row_at(table: pd.DataFrame, place: Any) -> Any:
     """One row of a table, by the label of its index."""
     return table.loc[place]
+
+
+def at_step(looks: pd.DataFrame, step: float | int) -> pd.DataFrame:
+    """The last look of each run at or before a step, for runs that got that far, by seed."""
+    reached = looks.groupby("seed")["step"].max() >= step
+    rows = looks[looks["seed"].isin(reached.index[reached]) & (looks["step"] <= step)]
+    return rows.sort_values("step").groupby("seed").last()
+
+
+def share_of(flags: Any) -> Interval:
+    """The share of the values that are true, with its Wilson interval."""
+    values = np.asarray(flags, bool)
+    return wilson(int(values.sum()), len(values))
+
+
+def least_successful(cells: pd.DataFrame) -> tuple[Any, Interval]:
+    """The row of `cells` whose share of converged runs has the lowest upper limit, with it."""
+    shares = [
+        wilson(int(a), int(b)) for a, b in zip(cells["converged"], cells["runs"], strict=True)
+    ]
+    worst = min(range(len(cells)), key=lambda i: (shares[i].high, shares[i].value))
+    return cells.iloc[worst], shares[worst]
 
 
 def best_rates(times: pd.DataFrame, by: Any) -> dict[Any, float]:

@@ -22,8 +22,7 @@ from elegans.learners.kushilevitz_mansour import large_coefficients
 from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Run, Runs
-from elegans.statistics import wilson
-from elegans.studies.progress.times import until_perfect
+from elegans.studies.progress.times import share_of, until_perfect
 from elegans.studies.progress.width_and_time import WEAK
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -106,8 +105,8 @@ def support_is_recovered(tables: Tables) -> Claim:
     rows = tables["networks"]
     trained = rows[(rows["network"] == TRAINED) & rows["weakly_learned"]]
     untrained = rows[rows["network"] == UNTRAINED]
-    share = wilson(int(trained["recovered"].sum()), len(trained))
-    control = wilson(int(untrained["recovered"].sum()), len(untrained))
+    share = share_of(trained["recovered"])
+    control = share_of(untrained["recovered"])
     return Claim(
         text="A network that is right on 55% of the inputs reveals the whole support",
         source=SOURCE,
@@ -127,7 +126,7 @@ def weak_networks_stay_weak(tables: Tables) -> Claim:
     """The networks themselves are far from the answer that they reveal."""
     rows = tables["networks"]
     trained = rows[(rows["network"] == TRAINED) & rows["weakly_learned"]]
-    below = wilson(int((trained["accuracy"] < 0.9).sum()), len(trained))
+    below = share_of(trained["accuracy"] < 0.9)
     return Claim(
         text="The networks from which the support is read are themselves far from right",
         source=SOURCE,

@@ -6,8 +6,9 @@ lower estimate, by ascent over gated networks (`theory.sparse_activation`). From
 refute, not prove: an estimate above the conjecture, with constant 1, would refute it.
 """
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from elegans import cube
 from elegans.fields import configuration
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap
+from elegans.statistics import Interval, bootstrap, log_slope
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.theory import sparse_activation
@@ -29,7 +30,11 @@ SIZE = ["n", "m", "s", "k"]
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Which sizes; of each, so many sets of inputs (`seeds`) with so many draws of signs."""
+    """Which sizes; of each, so many sets of inputs (`seeds`) with so many draws of signs.
+
+    Besides the grid: all dimensions of `dimensions` at the first m, the middle s and the first k;
+    networks without sparsity (k = s) of all `ss`; and wide ones at the first n, m and k.
+    """
 
     ns: tuple[int, ...]
     ms: tuple[int, ...]
@@ -37,6 +42,8 @@ class Settings:
     ks: tuple[int, ...]
     seeds: int
     draws: int
+    dimensions: tuple[int, ...] = (5, 10, 20, 40)
+    wide: tuple[int, ...] = (128, 512)
 
 
 @configuration
@@ -73,18 +80,26 @@ class Complexities:
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every size with every set of inputs."""
+    n, m, k = settings.ns[0], settings.ms[0], settings.ks[0]
+    grid = itertools.product(settings.ns, settings.ms, settings.ss, settings.ks)
+    return {
+        "estimates": sized([size for size in grid if size[3] <= size[2]], settings),
+        "dimensions": sized(
+            [(each, m, settings.ss[len(settings.ss) // 2], k) for each in settings.dimensions],
+            settings,
+        ),
+        "dense": sized([(n, m, s, s) for s in settings.ss], settings),
+        "wide": sized([(n, m, s, k) for s in settings.wide], settings),
+    }
+
+
+def sized(sizes: Iterable[tuple[int, int, int, int]], settings: Settings) -> Sweep:
+    """The complexities of these sizes n, m, s, k."""
     points = [
-        (
-            {"n": n, "m": m, "s": s, "k": k},
-            Complexities(n=n, m=m, s=s, k=k, draws=settings.draws),
-        )
-        for n in settings.ns
-        for m in settings.ms
-        for s in settings.ss
-        for k in settings.ks
-        if k <= s
+        (dict(zip(SIZE, size, strict=True)), Complexities(*size, draws=settings.draws))
+        for size in sizes
     ]
-    return {"estimates": Sweep.of(points, seeds=settings.seeds)}
+    return Sweep.of(points, seeds=settings.seeds)
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
@@ -180,6 +195,60 @@ def no_linear_growth_was_found(tables: Tables) -> Claim:
     )
 
 
+def the_dimension_does_not_enter(tables: Tables) -> Claim:
+    """Relative to the size of the values, the estimate hardly grows with the dimension."""
+    rows = tables["dimensions"]
+    relative = rows["measured"] / (2 * np.sqrt(rows["n"]))  # W R + B with W = 1, R = B = sqrt(n)
+    interval = log_slope(rows.assign(relative=relative), "n", "relative", statistic=np.mean)
+    return Claim(
+        text="Relative to the size of its values, the complexity does not grow with the dimension",
+        source=f"{SOURCE}, conjecture 20 (exponent 0) beside theorem 19 (0.5)",
+        measured=(
+            f"exponent of n in the estimate over WR + B {interval:.2f}, n = {rows['n'].min()} to "
+            f"{rows['n'].max()}; a search from below can only refute"
+        ),
+        against="an interval of the exponent that reaches 0.25, half of what theorem 19 allows",
+        holds=interval.high < 0.25,
+        interval=interval,
+    )
+
+
+def without_sparsity_it_is_linear_in_s(tables: Tables) -> Claim:
+    """If every neuron may be active, the estimate grows as the number of neurons."""
+    interval = log_slope(tables["dense"], "s", "measured", statistic=np.mean)
+    share = float((tables["dense"]["measured"] / tables["dense"]["theory_dense"]).mean())
+    return Claim(
+        text="Without sparsity the complexity grows as the number of neurons",
+        source=f"{SOURCE}: the dense bound (WR + B) s / sqrt(m)",
+        measured=(
+            f"exponent of s at k = s {interval:.2f}; the estimate is {share:.0%} of the dense bound"
+        ),
+        against="an interval of the exponent that leaves 0.9 to 1.1",
+        holds=interval.low > 0.9 and interval.high < 1.1,
+        interval=interval,
+    )
+
+
+def sparsity_pays_where_s_is_large(tables: Tables) -> Claim:
+    """Bound (15) is below the dense one from some number of neurons on, and holds there."""
+    wide = tables["wide"]
+    top = wide[wide["s"] == wide["s"].max()]
+    advantage = float((top["theory_dense"] / top["theory"]).mean())
+    shares = (wide["measured"] / wide["theory"]).groupby(wide["seed"]).max()
+    interval = bootstrap(shares.to_numpy(float), np.mean)
+    return Claim(
+        text="Where s is large, the bound for sparse networks is below the dense one and holds",
+        source=f"{SOURCE}, theorem 19 beside the dense bound",
+        measured=(
+            f"at s = {wide['s'].max()} the dense bound is {advantage:.1f} times bound (15); the "
+            f"estimate is at most {interval:.1%} of (15)"
+        ),
+        against="a dense bound below (15) at the largest s, or an estimate above (15)",
+        holds=advantage > 1 and interval.high <= 1,
+        interval=interval,
+    )
+
+
 STUDY = Study(
     name="rademacher",
     title="How well can networks with few active neurons fit random labels?",
@@ -195,7 +264,7 @@ STUDY = Study(
     scales={
         "quick": Scale(
             Settings(ns=(10,), ms=(100, 400), ss=(2, 8, 32), ks=(1, 2), seeds=4, draws=2),
-            minutes=0.2,
+            minutes=0.5,
         ),
         "laptop": Scale(
             Settings(ns=(10, 20), ms=(100, 400, 1600), ss=(2, 8, 32), ks=(1, 2), seeds=5, draws=4),
@@ -221,6 +290,9 @@ STUDY = Study(
         conjecture_is_not_refuted,
         falls_with_samples,
         no_linear_growth_was_found,
+        the_dimension_does_not_enter,
+        without_sparsity_it_is_linear_in_s,
+        sparsity_pays_where_s_is_large,
     ),
     figures="elegans.studies.sparse_activation.figures:rademacher",
     charts="elegans.studies.sparse_activation.figures:rademacher_chart",
@@ -237,5 +309,8 @@ STUDY = Study(
         "shares": "Lower estimate as a share of the conjecture",
         "sizes": "Means over inputs and signs by size, with the least and the largest estimate.",
         "estimates": "One row per set of inputs.",
+        "dimensions": "The same at more dimensions n.",
+        "dense": "The same without sparsity, k = s.",
+        "wide": "The same with many neurons.",
     },
 )

@@ -17,11 +17,14 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from elegans import checks
 from elegans.fields import configuration
 from elegans.tasks.markov.priors import Dirichlet, Prior
+
+ROW_SLACK = 1e-4  # of the sum of a row in single precision
 
 
 class Sequences(NamedTuple):
@@ -196,3 +199,29 @@ def stationary(matrix: Float[Array, "*batch n n"]) -> Float[Array, "*batch n"]:
     for arrival in reversed(arrivals):
         law = jnp.concatenate([law, jnp.sum(law * arrival, axis=-1, keepdims=True)], axis=-1)
     return law / jnp.sum(law, axis=-1, keepdims=True)
+
+
+def stationary_law(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, " n"]:
+    """The law that a chain keeps; refuses a matrix that has none, or more than one.
+
+    Rows are probabilities, and from every state some common state can be reached: a chain with two
+    parts that it never leaves has a law for each.
+    """
+    n = len(matrix)
+    if not (matrix >= 0).all() or np.abs(matrix.sum(axis=1) - 1).max() > ROW_SLACK:
+        raise ValueError(
+            "stationary_law: each row of a transition matrix holds probabilities that sum to one; "
+            f"rows sum to {matrix.sum(axis=1).min():g} to {matrix.sum(axis=1).max():g}, and the "
+            f"least entry is {matrix.min():g}."
+        )
+    reach = (matrix > 0) | np.eye(n, dtype=bool)
+    for _ in range(max(1, (n - 1).bit_length())):
+        reach = (reach.astype(float) @ reach.astype(float)) > 0
+    if not reach.all(axis=0).any():
+        closed = {tuple(np.flatnonzero(row).tolist()) for row in reach}
+        parts = sorted(part for part in closed if not any(set(o) < set(part) for o in closed))
+        raise ValueError(
+            "stationary_law: a chain has one stationary law if it cannot stay in several parts; "
+            f"this one never leaves {' nor '.join(str(part) for part in parts)}."
+        )
+    return np.asarray(stationary(jnp.asarray(matrix, jnp.float32)), np.float64)

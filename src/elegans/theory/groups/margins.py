@@ -157,7 +157,8 @@ def certificate(
         tau: Label weights by class, per element; None takes the best ones, of `maximum_margin`.
 
     Raises:
-        ValueError: The network is not quadratic, or has another number of elements than the task.
+        ValueError: The network is not quadratic, has another number of elements than the task, or
+            is wrong at an example, as a network of another group is.
     """
     if not isinstance(task, GroupOperation):
         raise TypeError(f"certificate: the task is a GroupOperation; got {task!r}.")
@@ -174,7 +175,15 @@ def certificate(
         )
     tau = maximum_margin(task.group).tau if tau is None else tau
     check_weights(task.group, tau)
-    return Certificate(normalised_margin(model, params, task), single_neuron_bound(task.group, tau))
+    margins = example_margins(model, params, task)
+    wrong = int(np.sum(margins <= 0))
+    if wrong:
+        raise ValueError(
+            f"certificate: the network is wrong at {wrong} of {len(margins)} pairs of "
+            f"{task.group}, so that it is one of another task, or not trained; a certificate is "
+            "for networks that are right everywhere. normalised_margin is for any network."
+        )
+    return Certificate(float(margins.min()), single_neuron_bound(task.group, tau))
 
 
 def predictions(model: HomogeneousModel, params: Any, task: Population) -> Predictions:

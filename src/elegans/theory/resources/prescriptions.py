@@ -94,16 +94,42 @@ def over_sparse(
         ValueError: If `s` is below what the proof needs or above `n`; the message has the number.
     """
     owner = f"over_sparse(n={n}, k={k}, epsilon={epsilon}, delta={delta})"
-    checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
-    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
-    target, failure = epsilon / 11, delta / 4
-    norm = float(np.linalg.norm(readout(k, offset)))
-    per_bias = 8 * math.log(k / failure)  # good neurons of each bias: the proof's r'
-    # 2 k r' neurons, each off by a sum of s - k terms of size (k - 1) / (2k (s - k))
-    needed = max(4 * k + 1, k + math.ceil(k * per_bias * norm**2 / (2 * target**2))) | 1
+    needed = least_sparsity(k, epsilon, delta, offset=offset)
     s = needed if s is None else s
     if not needed <= s <= n or s % 2 == 0:
         raise ValueError(f"{owner}: s is odd and lies between {needed} and n = {n}; got {s}.")
+    return over_sparse_formulas(n, k, s, epsilon, delta, offset=offset)
+
+
+def least_sparsity(k: int, epsilon: float, delta: float = 0.01, *, offset: float = OFFSET) -> int:
+    """The least odd `s` of theorem 16: that at which irrelevant weights stop to matter."""
+    owner = f"least_sparsity(k={k}, epsilon={epsilon}, delta={delta})"
+    checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
+    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
+    norm = float(np.linalg.norm(readout(k, offset)))
+    # 2 k r' neurons, each off by a sum of s - k terms of size (k - 1) / (2k (s - k))
+    room = k * good_per_bias(k, delta) * norm**2 / (2 * (epsilon / 11) ** 2)
+    return max(4 * k + 1, k + math.ceil(room)) | 1
+
+
+def good_per_bias(k: int, delta: float) -> float:
+    r"""Good neurons of each bias: the proof's $r'$, at a quarter of the failure probability."""
+    return 8 * math.log(4 * k / delta)
+
+
+def over_sparse_formulas(
+    n: int, k: int, s: int, epsilon: float, delta: float = 0.01, *, offset: float = OFFSET
+) -> Prescription:
+    """What the formulas of theorem 16 say at an odd `s`, whether or not its proof covers that one.
+
+    For comparison with what the algorithm needs; `over_sparse` is the theorem.
+    """
+    owner = f"over_sparse_formulas(n={n}, k={k}, s={s})"
+    checks.whole(owner, "s", s, low=k + 1, high=n, what="counts the ones of a neuron, above k")
+    if s % 2 == 0:
+        raise ValueError(f"{owner}: the lemmas are for odd s; got {s}.")
+    target, failure = epsilon / 11, delta / 4
+    norm, per_bias = float(np.linalg.norm(readout(k, offset))), good_per_bias(k, delta)
     chance = good_probability(n, k, s)
     width = 2 * math.ceil(k * per_bias / (2 * chance))
     rate = 1 / (2 * k * abs(majority.relevant_gradient(s, k)))
@@ -113,16 +139,28 @@ def over_sparse(
     second = 2 * math.log(2 / failure) * (3 * math.sqrt(8) * size + 1) ** 2 / target**2
     # 1 + log T is at most 2 log T
     steps = steps_over_log(200 * (size + target) ** 2 / target**2)
-    return Prescription(
-        s,
-        width,
-        math.ceil(max(first, second)),
-        steps,
-        tolerance,
-        rate,
-        chance,
-        norm,
-    )
+    samples = math.ceil(max(first, second))
+    return Prescription(s, width, samples, steps, tolerance, rate, chance, norm)
+
+
+def truncation(s: int, k: int) -> float:
+    r"""Halfway between the gradients of a good neuron at irrelevant and at relevant bits."""
+    relevant, irrelevant = majority.relevant_gradient(s, k), majority.irrelevant_gradient(s, k)
+    return (abs(relevant) + abs(irrelevant)) / 2
+
+
+def truncated_samples(n: int, k: int, s: int, width: int, delta: float = 0.01) -> int:
+    r"""Footnote 4: samples at which truncation leaves the relevant weights of good neurons alone.
+
+    Gradients within $\frac12(|C_{k,s}| - |c_{k,s}|)$ fall on their side of `truncation`; those of
+    bad neurons, zero in all but at most one coordinate, do too. Hoeffding's inequality over all
+    $nr$ weights gives $2 \log(4nr/\delta)/\tau^2$: no $n^2$, as no sum over $n$ errors is left.
+    """
+    owner = f"truncated_samples(n={n}, k={k}, s={s}, width={width})"
+    checks.whole(owner, "s", s, low=k + 1, high=n, what="counts the ones of a neuron, above k")
+    checks.whole(owner, "width", width, low=2, what="counts the neurons")
+    tolerance = truncation(s, k) - abs(majority.irrelevant_gradient(s, k))
+    return math.ceil(2 * math.log(4 * n * width / delta) / tolerance**2)
 
 
 def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:

@@ -1,0 +1,251 @@
+"""What a URL asks of a store: filters, axes and measures, each checked against what is there.
+
+A filter is `where=model.width=100`; several of one field are alternatives, those of different
+fields all hold. `>=` and `<=` compare numbers. Names become columns through a list of what there
+is, values become codes or parameters: no text of a URL is ever part of a statement.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from elegans import checks
+from elegans.explorer.index import Index
+from elegans.explorer.settings import Field
+from elegans.runs import METRICS, STATUSES
+
+TERM = re.compile(r"([^<>=]+)(>=|<=|=)(.*)", re.DOTALL)
+RATE = "success"
+MEASURES = (RATE, *(name for name in METRICS if name != RATE))
+OUTCOMES = {"seed": "r.seed", "status": "r.status", **{name: f"r.{name}" for name in METRICS}}
+MISSING = "null"
+MAX_CODES_IN_A_LIST = 100
+MAX_VALUES = 40  # of an axis; a longer one is divided into bins
+
+
+class UnknownName(ValueError):
+    """A name in a URL that a store does not have."""
+
+
+@dataclass(frozen=True)
+class View:
+    """What a page of a store shows: the same words as in its URL."""
+
+    where: tuple[str, ...] = ()
+    x: str = ""
+    y: str = ""
+    z: str = RATE
+    log: tuple[str, ...] = ()
+
+    def url(self, **changes: Any) -> str:
+        """The part of the URL after the question mark, with changes."""
+        values = {**vars(self), **changes}
+        return urlencode([(n, v) for n in values for v in _several(values[n]) if v], safe="/,:=")
+
+
+def view_of(parameters: Any, index: Index) -> View:
+    """The view that a URL names; axes that it does not name are those that vary, fewest first.
+
+    Args:
+        parameters: As Starlette has them: `get` and `getlist`.
+        index: The store.
+
+    Raises:
+        UnknownName: An axis, a measure or a field that is not there.
+    """
+    where = [term for term in parameters.getlist("where") if term]
+    for key, value in parameters.multi_items():  # of forms with a box for each limit
+        side, _, name = key.partition(":")
+        if side in ("min", "max") and value.strip():
+            where.append(f"{name}{'>=' if side == 'min' else '<='}{value.strip()}")
+    candidates = axes_of(index)
+    x, y = parameters.get("x"), parameters.get("y")
+    if x is None or y is None:
+        filtered = {term.partition("=")[0].rstrip("<>") for term in where}
+        x, y = _proposed_axes(index, x, y, filtered)
+    for what, name in (("x", x), ("y", y)):
+        if name and name not in candidates:
+            refuse(what, name, candidates)
+    z = parameters.get("z") or default_measure(index)
+    if z not in MEASURES:
+        refuse("z", z, MEASURES)
+    log = tuple(name for name in parameters.getlist("log") if name)
+    for name in log:
+        if name not in ("x", "y", "z"):
+            refuse("log", name, ("x", "y", "z"))
+    view = View(tuple(dict.fromkeys(where)), x, "" if y == x else y, z, log)
+    conditions(index, view.where)  # refuses what it does not know
+    return view
+
+
+def axes_of(index: Index) -> list[str]:
+    """What may be an axis: the fields that vary, and seed and status."""
+    return [*(f.name for f in index.settings.varying()), "seed", "status"]
+
+
+def default_measure(index: Index) -> str:
+    """The rate of success, or the test error where no run had a stop rule."""
+    return (
+        RATE
+        if index.select("SELECT 1 FROM runs WHERE success IS NOT NULL LIMIT 1")
+        else ("test_error")
+    )
+
+
+def conditions(index: Index, where: Iterable[str]) -> tuple[str, list[Any]]:
+    """A condition of SQL on runs `r` and experiments `e`, and its parameters."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    known = [*index.settings.fields, *OUTCOMES]
+    for term in where:
+        match = TERM.fullmatch(term)
+        if match is None:
+            raise ValueError(
+                f"where={term}: a filter is field=value, field>=value or field<=value."
+            )
+        name, sign, value = match.groups()
+        if name not in known:
+            refuse("where", name, known)
+        groups.setdefault(f"{name}{sign if sign != '=' else ''}", []).append((sign, value))
+    parts, values = ["r.experiment >= 0"], []
+    for number, (group, terms) in enumerate(groups.items()):
+        name = group.rstrip("<>=")
+        if name in index.settings.fields:
+            parts.append(_on_field(index, index.settings.fields[name], terms, number))
+        else:
+            part, new = _on_outcome(name, terms)
+            parts.append(part)
+            values += new
+    return " AND ".join(parts), values
+
+
+def refuse(what: str, name: str, known: Sequence[str]) -> None:
+    """Refuses a name, with the nearest and with all that there are."""
+    there = ", ".join(known[:40]) + (f" and {len(known) - 40} more" if len(known) > 40 else "")
+    raise UnknownName(
+        f"{what}={name}: there is no such column{checks.nearest(name, known)} There are: {there}."
+    )
+
+
+def shown_value(value: Any) -> str:
+    """A setting as a URL and a page have it."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def allowed(field: Field, where: Iterable[str]) -> list[int]:
+    """The codes of a field that its own filters leave, in the order of their values."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for match in map(TERM.fullmatch, where):
+        if match is not None and match[1] == field.name:
+            groups.setdefault(match[2], []).append((match[2], match[3]))
+    return [
+        code
+        for code in field.order()
+        if all(any(_holds(field.values[code], *t) for t in terms) for terms in groups.values())
+    ]
+
+
+def _on_field(index: Index, field: Field, terms: list[tuple[str, str]], number: int) -> str:
+    codes = [c for c, v in enumerate(field.values) if any(_holds(v, *term) for term in terms)]
+    if len(codes) == len(field.values):
+        return "1"
+    if not field.varies:
+        return "0"
+    if len(codes) <= MAX_CODES_IN_A_LIST:
+        return f"e.{field.column} IN ({', '.join(map(str, codes))})"
+    chosen = set(codes)
+    flags = [code in chosen for code in range(len(field.values))]
+    index.define(f"chosen{number}", flags.__getitem__)
+    return f"chosen{number}(e.{field.column})"
+
+
+def _on_outcome(name: str, terms: list[tuple[str, str]]) -> tuple[str, list[Any]]:
+    parts, values = [], []
+    for sign, text in terms:
+        value: Any = None
+        if name == "status":
+            if text not in STATUSES or sign != "=":
+                raise ValueError(f"where=status{sign}{text}: a status is {', '.join(STATUSES)}.")
+            value = STATUSES.index(text)
+        elif text != MISSING:
+            value = (
+                {"true": 1.0, "false": 0.0}.get(text)
+                if text in ("true", "false")
+                else (_number(name, text))
+            )
+        parts.append(f"{OUTCOMES[name]} {'IS' if sign == '=' else sign} ?")
+        values.append(value)
+    return f"({' OR '.join(parts)})", values
+
+
+def _holds(value: Any, sign: str, text: str) -> bool:
+    if sign == "=":
+        return shown_value(value) == text or (
+            type(value) in (int, float) and _is_number(text) and float(text) == value
+        )
+    if type(value) not in (int, float):
+        return False
+    limit = _number(sign, text)
+    return value >= limit if sign == ">=" else value <= limit
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _number(name: str, text: str) -> float:
+    if not _is_number(text):
+        raise ValueError(f"where: {name} is compared with a number; got {text!r}.")
+    return float(text)
+
+
+def _proposed_axes(
+    index: Index, x: str | None, y: str | None, filtered: set[str]
+) -> tuple[str, str]:
+    """Axes that make a picture: two settings of several values that do not move together."""
+    fields = [f for f in index.settings.varying() if f.is_an_axis and f.name not in filtered]
+    fields = fields or [f for f in index.settings.varying() if f.name not in filtered]
+    fields.sort(key=_promise, reverse=True)
+    if x is None:
+        x = next((f.name for f in fields if f.name != y), "")
+    first = index.settings.fields.get(x)
+    if y is None:
+        others = [f for f in fields if f.name != x]
+        free = (f for f in others if first is None or not _move_together(index, first, f))
+        y = next((f.name for f in free), "")
+    return x, y
+
+
+def _promise(field: Field) -> tuple[bool, bool, int]:
+    """How good an axis a field is: numbers first, then the more values the better, up to 40."""
+    count = len(field.values)
+    return field.is_numeric, count <= MAX_VALUES, count if count <= MAX_VALUES else -count
+
+
+def _move_together(index: Index, one: Field, two: Field) -> bool:
+    """Whether one setting follows from the other in all experiments."""
+    most = max(len(one.values), len(two.values))
+    if most > MAX_VALUES or not (one.varies and two.varies):
+        return False
+    query = f"SELECT DISTINCT {one.column}, {two.column} FROM experiments LIMIT {most + 1}"
+    return len(index.select(query)) <= most
+
+
+def _several(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+def filters_by_field(where: Iterable[str]) -> Mapping[str, set[str]]:
+    """The values that filters ask for, by field, for the boxes of a form."""
+    chosen: dict[str, set[str]] = {}
+    for term in where:
+        match = TERM.fullmatch(term)
+        if match is not None and match[2] == "=":
+            chosen.setdefault(match[1], set()).add(match[3])
+    return chosen

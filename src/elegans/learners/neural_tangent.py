@@ -1,0 +1,177 @@
+r"""Kernel ridge regression with the neural tangent kernel of a two-layer ReLU network.
+
+An infinitely wide network $\frac{1}{\sqrt r} \sum_i u_i (\langle w_i, \tilde x \rangle)_+$ of
+Gaussian weights that is trained a little is linear in fixed features, whose kernel is
+
+$$K(x, x') = \|\tilde x\| \|\tilde x'\| \big(\rho\,\kappa_0(\rho) + \kappa_1(\rho)\big), \quad
+\kappa_0 = \tfrac{\pi - \arccos\rho}{\pi}, \quad
+\kappa_1 = \tfrac{1}{\pi} \big(\sqrt{1 - \rho^2} + \rho (\pi - \arccos\rho)\big),$$
+
+with $\rho$ the cosine between $\tilde x$ and $\tilde x'$, and $\tilde x = (x/\sqrt n, \beta)$ for
+a bias $\beta$. On signs it is a function of $\langle x, x' \rangle$, so that parities are its
+eigenfunctions and the eigenvalue depends on their degree. Without a bias the kernel is $\rho$ plus
+an even function: odd degrees from three on have eigenvalue zero, and such parities cannot be
+learned at all.
+
+References: Jacot, Gabriel and Hongler (2018), Neural tangent kernel; Cho and Saul (2009), Kernel
+methods for deep learning.
+"""
+
+import numpy as np
+from jaxtyping import Float
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from elegans import checks
+from elegans.learners.low_degree import solve_positive
+
+BLOCK = 2**22  # entries of the kernel that are computed at a time
+
+
+def tangent_kernel(
+    x: Float[np.ndarray, "rows n"], z: Float[np.ndarray, "others n"], bias: float = 1.0
+) -> Float[np.ndarray, "rows others"]:
+    """The kernel between all rows of `x` and of `z`."""
+    n = x.shape[1]
+    sizes = [np.sqrt((a**2).sum(axis=1) / n + bias**2) for a in (x, z)]
+    product = sizes[0][:, None] * sizes[1][None, :]
+    inner = x @ z.T / n + bias**2
+    cosine = np.divide(inner, product, out=np.zeros_like(inner), where=product > 0)
+    cosine = np.clip(cosine, -1.0, 1.0)
+    share = 1 - np.arccos(cosine) / np.pi
+    return product * (2 * cosine * share + np.sqrt(1 - cosine**2) / np.pi)
+
+
+def degree_eigenvalues(n: int, bias: float = 1.0) -> Float[np.ndarray, " degrees"]:
+    r"""The eigenvalues on $n$ fair signs, by degree: $\mathbb{E}\,K(1, x) \chi_S(x)$.
+
+    By the Krawtchouk polynomials: of $x$ with $j$ entries $-1$, those of $S$ flip the sign.
+    """
+    checks.whole("degree_eigenvalues", "n", n, low=1, high=60, what="counts the bits")
+    minus = np.arange(n + 1)
+    x = np.where(np.arange(n) < minus[:, None], -1.0, 1.0)
+    values = tangent_kernel(np.ones((1, n)), x, bias)[0]
+    polynomial = np.zeros(n + 1)  # coefficients of (1 - t)^d (1 + t)^(n - d)
+    eigenvalues = np.empty(n + 1)
+    for degree in range(n + 1):
+        polynomial = np.array([1.0])
+        for i in range(n):
+            sign = -1.0 if i < degree else 1.0
+            polynomial = np.convolve(polynomial, [1.0, sign])
+        eigenvalues[degree] = polynomial @ values / 2.0**n
+    return eigenvalues
+
+
+class NeuralTangent(BaseEstimator):
+    """What the regressor and the classifier share."""
+
+    @checks.stores_anything
+    def __init__(self, alpha: float = 1e-6, *, bias: float = 1.0, memory: float = 4e9) -> None:
+        self.alpha = alpha
+        self.bias = bias
+        self.memory = memory
+
+    def _fit(self, x: Float[np.ndarray, "rows n"], targets: Float[np.ndarray, "rows k"]) -> None:
+        checks.number(self, "alpha", self.alpha, low=0.0, what="is a penalty")
+        checks.number(self, "bias", self.bias, low=0.0, what="is the size of the constant input")
+        rows = len(x)
+        needed = 8 * (rows**2 + 5 * min(rows**2, BLOCK + rows) + 2 * x.size)
+        if needed > self.memory:
+            raise ValueError(
+                f"{type(self).__name__}: the kernel of {rows:,} samples takes {needed:,} bytes, "
+                f"and memory is {self.memory:,.0f}. Fit fewer samples, or raise memory."
+            )
+        self.X_fit_ = x
+        gram = self._kernel(x)
+        self.dual_coef_ = solve_positive(gram.copy(), targets, float(self.alpha))
+        self.norms_ = np.sqrt(np.maximum(0.0, (self.dual_coef_ * (gram @ self.dual_coef_)).sum(0)))
+
+    def _kernel(self, x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, "rows samples"]:
+        """The kernel between new rows and those that were fitted, in blocks."""
+        fitted = self.X_fit_
+        kernel = np.empty((len(x), len(fitted)))
+        step = max(1, BLOCK // len(fitted))
+        for i in range(0, len(x), step):
+            kernel[i : i + step] = tangent_kernel(x[i : i + step], fitted, float(self.bias))
+        return kernel
+
+    def _values(self, X: object) -> Float[np.ndarray, "rows k"]:
+        """The fitted functions at each row."""
+        check_is_fitted(self)
+        x = validate_data(self, X, reset=False, dtype=np.float64)
+        step = max(1, BLOCK // len(self.X_fit_))
+        blocks = [self._kernel(x[i : i + step]) @ self.dual_coef_ for i in range(0, len(x), step)]
+        return np.concatenate(blocks)
+
+
+class NeuralTangentRegressor(RegressorMixin, NeuralTangent):
+    r"""Kernel ridge regression with the tangent kernel of a wide two-layer ReLU network.
+
+    Time: $m^2 n + m^3/3$. Memory: $8 m^2$ bytes twice. Samples: for a parity of $k$ bits of the
+    order of $\binom{n}{k}$, as for every kernel.
+
+    Parameters
+    ----------
+    alpha : float
+        Ridge penalty; zero interpolates, with least norm where the kernel is singular.
+    bias : float
+        The constant input $\beta$; zero is a network without biases, which cannot learn odd
+        functions of degree three or more.
+    memory : float
+        Bytes that may be used; what needs more is refused with the number.
+
+    Attributes
+    ----------
+    dual_coef_ : array
+        The coefficients of the kernel's sections at the samples.
+    norms_ : array
+        The norm of each fitted function in the kernel's Hilbert space.
+    X_fit_ : array
+        The samples.
+    """
+
+    def fit(self, X: object, y: object) -> "NeuralTangentRegressor":
+        """Solves for the coefficients."""
+        x, targets = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+        self._fit(x, np.asarray(targets, np.float64)[:, None])
+        return self
+
+    def predict(self, X: object) -> Float[np.ndarray, " rows"]:
+        """The fitted function at each row of `X`."""
+        check_is_fitted(self)
+        return self._values(X)[:, 0]
+
+
+class NeuralTangentClassifier(ClassifierMixin, NeuralTangent):
+    """The class whose sign is best fitted, one regression per class (one in all for two).
+
+    Parameters, attributes, time and memory are those of `NeuralTangentRegressor`.
+    """
+
+    def fit(self, X: object, y: object) -> "NeuralTangentClassifier":
+        """Solves for the coefficients."""
+        x, labels = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"NeuralTangentClassifier separates two classes or more; y has "
+                f"{len(self.classes_)} class, {self.classes_[0]!r}."
+            )
+        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        targets = np.stack([np.where(codes == c, 1.0, -1.0) for c in columns], axis=1)
+        self._fit(x, targets)
+        return self
+
+    def decision_function(self, X: object) -> Float[np.ndarray, "..."]:
+        """The fitted function of each class; one, of the second, if there are two."""
+        values = self._values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: object) -> np.ndarray:
+        """The class of each row of `X`."""
+        check_is_fitted(self)
+        values = self.decision_function(X)
+        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,137 @@
+"""What is claimed of sample-wise double descent, paired by seed, both inits together."""
+
+import numpy as np
+import pandas as pd
+
+from elegans.report.result import Claim, Tables
+from elegans.statistics import Interval, wilson
+from elegans.studies.pareto.scores import gain, seed_means
+
+SOURCE = "Pareto paper, section 4.1 (4)"
+RETURN = "Pareto paper, appendix C.1 (4)"
+
+
+def weak_and_strong(tables: Tables) -> tuple[float, float]:
+    """The paper's weight decay, 0.01, and the strongest of the study."""
+    return 0.01, float(max(tables.facts["decays"]))
+
+
+def drop(tables: Tables, decay: float, width: int | None = None) -> pd.Series:
+    """By seed, the success rate at `few` samples minus that at `many`; at a width, or all."""
+    runs, facts = tables["runs"], tables.facts
+    cell = {"decay": decay} | ({} if width is None else {"width": width})
+    rates = [
+        seed_means(runs, {**cell, "samples": facts[place]}, "success") for place in ("few", "many")
+    ]
+    return rates[0] - rates[1]
+
+
+def sizes(tables: Tables) -> str:
+    """The two sizes that are compared, in words."""
+    return f"m = {tables.facts['few']:,} and {tables.facts['many']:,}"
+
+
+def more_data_takes_longer(tables: Tables) -> Claim:
+    """At the paper's decay, the narrowest network takes longer online than with few samples."""
+    runs, facts = tables["runs"], tables.facts
+    weak, _ = weak_and_strong(tables)
+    width = min(facts["widths"])
+    part = runs[(runs["width"] == width) & (runs["decay"] == weak)]
+    part = part.assign(steps=part["steps"].astype(float).where(part["success"], np.inf))
+    index = ["init", "seed"]
+    few = part[part["samples"] == facts["few"]].set_index(index)["steps"]
+    online = part[part["samples"].isna()].set_index(index)["steps"]
+    both = pd.DataFrame({"few": few, "online": online}).dropna().reset_index()
+    longer = (both["online"] > both["few"]) + 0.5 * (both["online"] == both["few"])
+    by_seed = longer.groupby(both["seed"]).mean()
+    interval: Interval = wilson(int((by_seed > 0.5).sum()), len(by_seed))
+    return Claim(
+        text="More examples can take more steps",
+        source=SOURCE,
+        measured=(
+            f"width {width}, weight decay {weak}: medians of {both['few'].median():,.0f} steps at "
+            f"m = {facts['few']:,} and {both['online'].median():,.0f} online; longer online in "
+            f"most runs of {interval:.0%} of seeds"
+        ),
+        against="an interval of that share of seeds that reaches down to one half",
+        holds=interval.low > 0.5,
+        interval=interval,
+    )
+
+
+def success_falls(tables: Tables) -> Claim:
+    """Under strong decay, fewer runs succeed with many samples than with few."""
+    _, strong = weak_and_strong(tables)
+    drops = drop(tables, strong)
+    interval = gain(0 * drops, drops)
+    return Claim(
+        text="Success is lost again as examples are added",
+        source=SOURCE,
+        measured=(
+            f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
+            f"{sizes(tables)}"
+        ),
+        against="an interval of the fall that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
+    )
+
+
+def success_returns(tables: Tables) -> Claim:
+    """Under strong decay, success returns with still more samples, and online."""
+    runs, facts = tables["runs"], tables.facts
+    _, strong = weak_and_strong(tables)
+    part = runs[runs["decay"] == strong]
+    more = part[part["samples"].isna() | (part["samples"] > facts["many"])]
+    many = seed_means(part, {"samples": facts["many"]}, "success")
+    most = more.groupby("seed")["success"].mean()
+    interval = gain(many, most)
+    return Claim(
+        text="With still more examples, or online, success returns",
+        source=RETURN,
+        measured=(
+            f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
+            f"{most.mean():.0%} beyond and online; gain {interval:+.0%}"
+        ),
+        against="an interval of the gain that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
+    )
+
+
+def the_drop_shrinks_with_width(tables: Tables) -> Claim:
+    """Under strong decay, the fall in success is larger at the smallest width than the largest."""
+    _, strong = weak_and_strong(tables)
+    narrow, wide = min(tables.facts["widths"]), max(tables.facts["widths"])
+    falls = {width: drop(tables, strong, width) for width in (narrow, wide)}
+    interval = gain(falls[wide], falls[narrow])
+    return Claim(
+        text="Wider networks lose less",
+        source=SOURCE,
+        measured=(
+            f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width "
+            f"{narrow:,} and by {falls[wide].mean():.0%} at width {wide:,}; difference "
+            f"{interval:+.0%}"
+        ),
+        against="an interval of the difference that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
+    )
+
+
+def the_drop_depends_on_decay(tables: Tables) -> Claim:
+    """The fall in success is larger under strong decay."""
+    weak, strong = weak_and_strong(tables)
+    falls = {decay: drop(tables, decay) for decay in (weak, strong)}
+    interval = gain(falls[weak], falls[strong])
+    return Claim(
+        text="Where success is lost depends on the weight decay",
+        source=RETURN,
+        measured=(
+            f"all widths: the rate falls by {falls[weak].mean():.0%} at decay {weak} and by "
+            f"{falls[strong].mean():.0%} at decay {strong}; difference {interval:+.0%}"
+        ),
+        against="an interval of the difference that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
+    )

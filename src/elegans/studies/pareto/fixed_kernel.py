@@ -1,0 +1,254 @@
+r"""Kernels pay n^k: the tangent kernel of a wide network beside the network itself.
+
+A learner that is linear in fixed features cannot know which $k$ of $n$ bits matter: by theorem 5.6
+a hinge loss below $1 - \varepsilon$ takes a norm of $\varepsilon \binom{n}{k}^{1/2}$, and samples
+of the order of $n^k$. The learner here is kernel ridge regression with the neural tangent kernel of a
+two-layer ReLU network with biases (`learners.NeuralTangentRegressor`), what training would be if
+features did not move. Its test error on the $(n, 3)$-parity is measured on nested training sets; a
+seed needs as many examples as it takes to err on at most 10% from there on. Networks of width 100
+are trained by SGD beside it with the recipe of the Pareto paper.
+
+As a control the kernel of a network without biases, whose eigenvalue at degree three is zero, so
+that no number of examples helps.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans import checks
+from elegans.cube import character, drawn_signs
+from elegans.experiments.experiment import Experiment
+from elegans.fields import configuration
+from elegans.learners import NeuralTangentRegressor, degree_eigenvalues
+from elegans.models import MLP
+from elegans.report.result import Tables
+from elegans.runs import Runs
+from elegans.statistics import log_slope
+from elegans.studies.pareto import kernel_claims
+from elegans.studies.pareto.recipe import training
+from elegans.studies.study import Scale, Study
+from elegans.studies.thresholds import law, least_size, threshold_draws, threshold_table, trials
+from elegans.sweeps.sweep import Sweep
+from elegans.tasks import Parity
+from elegans.theory import resources
+
+GOAL = 0.1  # test error
+TEST_ROWS = 2000
+TARGET = 0.5  # share of SGD's runs that succeed at its threshold
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Bits, samples of the kernel as multiples of C(n, k), and those of SGD."""
+
+    ns: tuple[int, ...]
+    k: int
+    multiples: tuple[float, ...]
+    seeds: int
+    width: int
+    samples: tuple[int, ...]
+    sgd_seeds: int
+    steps: int
+
+
+@configuration
+class KernelCurve:
+    """Kernel ridge regression on nested training sets: error, hinge loss, norm, and its bound."""
+
+    n: int
+    k: int
+    bias: float
+    multiples: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        checks.whole(self, "k", self.k, low=1, high=self.n, what="counts relevant bits")
+
+    def __call__(self, seed: int) -> pd.DataFrame:
+        """One row per number of samples."""
+        generator = np.random.default_rng([seed, self.n, self.k])
+        supports = math.comb(self.n, self.k)
+        sizes = [max(1, round(multiple * supports)) for multiple in self.multiples]
+        x, z = (drawn_signs(generator, rows, self.n) for rows in (max(sizes), TEST_ROWS))
+        y, labels = (character(rows, tuple(range(self.k))) for rows in (x, z))
+        numbers, new = ((rows < 0) @ (1 << np.arange(self.n)) for rows in (x, z))
+        scale = math.sqrt(2 * (1 + float(self.bias) ** 2))  # of the features: K(x, x) is its square
+        rows = []
+        for samples in sizes:
+            learner = NeuralTangentRegressor(bias=float(self.bias)).fit(x[:samples], y[:samples])
+            margin = labels * learner.predict(z)
+            is_new = ~np.isin(new, numbers[:samples])
+            norm = float(learner.norms_[0]) * scale
+            rows.append(
+                {
+                    "samples": samples,
+                    "error": float((margin[is_new] <= 0).mean()),
+                    "hinge": float(np.maximum(0, 1 - margin).mean()),
+                    "norm": norm,
+                    "bound": resources.fixed_kernel_loss(self.n, self.k, norm),
+                }
+            )
+        return pd.DataFrame(rows)
+
+
+def runs(settings: Settings) -> dict[str, Sweep]:
+    """Curves of both kernels, and networks at every n and number of samples."""
+    curves = [
+        ({"kernel": name, "n": n}, KernelCurve(n, settings.k, bias, settings.multiples))
+        for name, bias in (("with biases", 1.0), ("without biases", 0.0))
+        for n in settings.ns
+    ]
+    networks = [
+        (
+            {"n": n, "samples": m},
+            Experiment(
+                Parity(n, settings.k), MLP(width=settings.width), training(m, settings.steps)
+            ),
+        )
+        for n in settings.ns
+        for m in settings.samples
+    ]
+    return {
+        "curves": Sweep.of(curves, seeds=settings.seeds),
+        "networks": Sweep.of(networks, seeds=settings.sgd_seeds),
+    }
+
+
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+    """Least samples of each seed, exponents, thresholds of SGD, and the kernel's eigenvalues."""
+    curves = runs["curves"].table
+    columns = ["kernel", "n", "seed", "samples", "error", "hinge", "norm", "bound"]
+    attempts = trials(runs["networks"].table, ["n"])
+    needed = least_samples(curves[curves["kernel"] == "with biases"])
+    sgd = threshold_table(attempts, ["n"], settings.samples, TARGET)
+    return {
+        "exponents": exponents(settings, needed, attempts),
+        "needed": needed,
+        "sgd": sgd,
+        "kernel": curves[columns],
+        "eigenvalues": eigenvalues(settings),
+    }
+
+
+def least_samples(curves: pd.DataFrame) -> pd.DataFrame:
+    """Per n and seed: the least samples from which the error stays at or below the goal."""
+    rows = []
+    for (n, seed), part in curves.groupby(["n", "seed"], sort=False):
+        least = least_size(part["samples"].tolist(), (part["error"] <= GOAL).tolist())
+        rows.append({"n": int(n), "seed": int(seed), "samples": least})
+    return pd.DataFrame(rows)
+
+
+def exponents(settings: Settings, needed: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
+    """Slopes over n of what the kernel and SGD need."""
+    kernel = log_slope(needed, "n", "samples")
+    sgd = law(threshold_draws(attempts, "n", TARGET), is_power=True)
+    rows = [
+        {"law": name, "slope": slope.value, "low": slope.low, "high": slope.high, "theory": theory}
+        for name, slope, theory in (
+            ("kernel", kernel, float(settings.k)),
+            ("SGD", sgd, math.nan),
+        )
+    ]
+    return pd.DataFrame(rows)
+
+
+def eigenvalues(settings: Settings) -> pd.DataFrame:
+    """Of both kernels at the largest n, by degree up to one more than k."""
+    n = max(settings.ns)
+    both = {name: degree_eigenvalues(n, b) for name, b in (("with_bias", 1.0), ("without", 0.0))}
+    return pd.DataFrame({"degree": range(settings.k + 2)}).assign(
+        **{name: values[: settings.k + 2] for name, values in both.items()}
+    )
+
+
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """The sizes that claims and figure mention."""
+    return {"k": settings.k, "width": settings.width, "goal": GOAL, "ns": list(settings.ns)}
+
+
+STUDY = Study(
+    name="fixed-kernel",
+    title="A learner whose features do not move pays for every possible answer",
+    summary=(
+        "The label is the product of three hidden bits out of n. A very wide network that is "
+        "trained very little is a kernel method: its features are fixed before it sees any data. "
+        "Such a learner has to fit all products of three bits at once, and there are n^3/6 of "
+        "them. A network whose features move can look for the right one. How many examples does "
+        "each of the two need as n grows?"
+    ),
+    source="Pareto paper, section 3; thesis, theorem 5.6",
+    scales={
+        "quick": Scale(
+            Settings(
+                ns=(12, 15, 18, 22),
+                k=3,
+                multiples=(0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8),
+                seeds=8,
+                width=100,
+                samples=(50, 100, 200, 400, 800, 1600),
+                sgd_seeds=10,
+                steps=10_000,
+            ),
+            minutes=2,
+        ),
+        "laptop": Scale(
+            Settings(
+                ns=(12, 15, 18, 22, 26, 30),
+                k=3,
+                multiples=(0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8),
+                seeds=20,
+                width=300,
+                samples=(50, 100, 200, 400, 800, 1600, 3200),
+                sgd_seeds=40,
+                steps=50_000,
+            ),
+            minutes=50,
+        ),
+    },
+    runs=runs,
+    tables=tables,
+    facts=facts,
+    claims=(
+        kernel_claims.kernels_need_n_to_the_k,
+        kernel_claims.networks_need_less,
+        kernel_claims.without_biases_nothing_is_learned,
+        kernel_claims.the_loss_is_above_its_bound,
+    ),
+    figures="elegans.studies.pareto.figures_theorems:fixed_kernel",
+    shown=("exponents", "sgd", "eigenvalues"),
+    formats={
+        "slope": ".2f",
+        "theory": ".0f",
+        "low": ".3g",
+        "high": ".3g",
+        "m_star": ",.0f",
+        "fit": ",.0f",
+        "with_bias": ".2e",
+        "without": ".2e",
+        "error": ".3f",
+        "hinge": ".3f",
+        "norm": ".2f",
+        "bound": ".3f",
+    },
+    captions={
+        "figure": (
+            "Left: the error of the kernel on new examples, one line per number of bits (median "
+            "over seeds); grey, the kernel without biases. Middle: examples from which the kernel "
+            "errs on at most 10% (dots, one per seed), and from which half of the networks trained "
+            "by SGD do; the line is n^3. Right: the kernel's hinge loss beside the bound of "
+            "theorem 5.6 for a function of its norm, which lies below."
+        ),
+        "exponents": "Slopes over n of the examples that are needed",
+        "needed": "One row per seed: the examples from which the kernel errs on at most 10%.",
+        "sgd": "The least examples at which half of the networks succeed, and a logistic fit",
+        "kernel": "One row per seed and number of samples.",
+        "eigenvalues": "Eigenvalues of the kernel by degree, with and without biases",
+        "curves": "One row per seed and number of samples.",
+        "networks": "One row per run of SGD.",
+    },
+)

@@ -1,0 +1,205 @@
+"""When networks learn: claims of the Pareto paper, section 4.1, about steps, on the frontier.
+
+Runs without success count as infinitely long. Pairs of runs of one seed are pooled within the seed,
+and seeds are counted: a seed is for a claim if most of its pairs are.
+"""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+
+from elegans.report.result import Claim, Tables
+from elegans.statistics import Interval, bootstrap, bootstrap_clustered, wilson
+from elegans.studies.pareto.frontier_claims import GROUP, SOURCE, finished, on_grid
+
+HALF = 0.5
+
+
+def paired_steps(tables: Tables, column: str) -> pd.DataFrame:
+    """Pairs of runs that differ in one column alone, in cells in which half of the runs succeed.
+
+    One row per pair of values, cell and seed: the steps of the `first` and the `second`.
+    """
+    cell = [name for name in (*GROUP, "width", "samples") if name != column]
+    runs = on_grid(tables)
+    runs = runs.assign(
+        steps=runs["steps"].astype(float).where(runs["success"], np.inf),
+        samples=runs["samples"].astype("Float64").fillna(np.inf).astype(float),  # online
+    )
+    grid = runs.pivot(index=[*cell, "seed"], columns=column, values="steps")
+    learned = pd.DataFrame(np.isfinite(grid), index=grid.index, columns=grid.columns)
+    rates = learned.groupby(level=cell).transform("mean")
+    parts = []
+    for first, second in itertools.combinations(grid.columns, 2):
+        both = grid[(rates[first] >= HALF) & (rates[second] >= HALF)]
+        part = both[[first, second]].set_axis(["first", "second"], axis=1).reset_index()
+        parts.append(part.assign(pair=f"{first}, {second}"))
+    return pd.concat(parts, ignore_index=True)
+
+
+def seeds_faster(pairs: pd.DataFrame) -> Interval:
+    """The share of seeds in most of whose pairs the second is faster; ties count half."""
+    faster = (pairs["second"] < pairs["first"]) + 0.5 * (pairs["second"] == pairs["first"])
+    by_seed = faster.groupby(pairs["seed"]).mean()
+    return wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(by_seed) else NOTHING
+
+
+NOTHING = Interval(float("nan"), 0.0, 1.0)
+
+
+def ratio_of(pairs: pd.DataFrame) -> float:
+    """The median of first over second steps, of pairs in which both succeed."""
+    both = pairs[np.isfinite(pairs["first"]) & np.isfinite(pairs["second"])]
+    return float((both["first"] / both["second"]).median())
+
+
+def width_buys_time(tables: Tables) -> Claim:
+    """The wider of two networks needs fewer steps on the same data."""
+    pairs = paired_steps(tables, "width")
+    shares = {str(init): seeds_faster(part) for init, part in pairs.groupby("init", sort=False)}
+    worst = min(shares, key=lambda init: shares[init].low, default="none")
+    interval = shares.get(worst, NOTHING)
+    return Claim(
+        text="Width buys time: a wider network needs fewer steps on the same examples",
+        source=f"{SOURCE} (2)",
+        measured=(
+            f"of {len(pairs)} pairs of runs that differ in width alone, the narrower takes "
+            f"{ratio_of(pairs):.1f} times as long in the median; seeds in which the wider is "
+            "mostly faster: " + ", ".join(f"{share:.0%} ({init})" for init, share in shares.items())
+        ),
+        against="an init in which the interval of that share of seeds reaches down to one half",
+        holds=interval.low > HALF,
+        interval=interval,
+    )
+
+
+def sparse_buys_time(tables: Tables) -> Claim:
+    """The widest network needs fewer steps from a sparse init, on the same data."""
+    pairs = paired_steps(tables, "init")
+    pairs = pairs[pairs["width"] == pairs["width"].max()]
+    is_dense_first = pairs["pair"].str.startswith("dense")
+    flipped = pairs.rename(columns={"first": "second", "second": "first"})
+    pairs = pd.concat([pairs[is_dense_first], flipped[~is_dense_first]], ignore_index=True)
+    interval = seeds_faster(pairs)
+    widest = f"{pairs['width'].max():,}" if len(pairs) else "none"
+    return Claim(
+        text="A sparse initialisation buys time for wide networks",
+        source=f"{SOURCE} (3)",
+        measured=(
+            f"at width {widest}, of {len(pairs)} pairs of runs that differ in the init alone, the "
+            f"dense one takes {ratio_of(pairs):.1f} times as long in the median; seeds in which "
+            f"the sparse one is mostly faster: {interval:.0%}"
+        ),
+        against="an interval of that share of seeds that reaches down to one half",
+        holds=interval.low > HALF,
+        interval=interval,
+    )
+
+
+def at_the_edge(tables: Tables, column: str) -> pd.DataFrame:
+    """A column of runs that succeed at the least m at which half do (`edge`) and at the `largest`.
+
+    One row per task, init, width and seed; widths that learn from one m alone have none.
+    """
+    cells = tables["cells"].dropna(subset="samples")
+    feasible = cells[cells["rate"] >= HALF]
+    by = [*GROUP, "width"]
+    edges = feasible.groupby(by, sort=False)["samples"].agg(edge="min", largest="max").reset_index()
+    edges = edges[edges["edge"] < edges["largest"]]
+    successes = finished(tables).query("success").dropna(subset="samples").merge(edges, on=by)
+    values = {
+        place: successes[successes["samples"] == successes[place]].set_index([*by, "seed"])[column]
+        for place in ("edge", "largest")
+    }
+    return pd.DataFrame(values).dropna().reset_index()
+
+
+def fewer_samples_take_longer(tables: Tables) -> Claim:
+    """At the least feasible m a run takes longer than the same seed's at the largest m."""
+    pairs = at_the_edge(tables, "steps")
+    text = "Close to the edge fewer examples take more steps"
+    against = (
+        "an interval of the share of seeds that take longer at the edge that reaches down to "
+        "one half"
+    )
+    if not len(pairs):
+        measured = "no width learns from two values of m in at least half of its runs"
+        return Claim(
+            text=text, source=f"{SOURCE} (4)", measured=measured, against=against, holds=False
+        )
+    interval = bootstrap_clustered(pairs, lambda part: (part["edge"] > part["largest"]).mean())
+    ratio = (pairs["edge"] / pairs["largest"]).median()
+    return Claim(
+        text=text,
+        source=f"{SOURCE} (4)",
+        measured=(
+            f"of {len(pairs)} pairs of runs that succeed both at the least m at which half of the "
+            f"runs do and at the largest m, the former takes longer in {interval:.0%}; in the "
+            f"median {ratio:.1f} times as long"
+        ),
+        against=against,
+        holds=interval.low > 0.5,
+        interval=interval,
+    )
+
+
+def runs_grok_at_the_edge(tables: Tables) -> Claim:
+    """At the least feasible m runs fit their examples long before they succeed; not at large m.
+
+    The delay is the steps between the first look without an error on the training rows and
+    success, zero for a run that succeeds before.
+    """
+    runs = tables["runs"]
+    delay = (runs["steps"].astype(float) - runs["fitted"]).clip(lower=0).fillna(0.0)
+    pairs = at_the_edge(
+        Tables({"runs": runs.assign(delay=delay), "cells": tables["cells"]}), "delay"
+    )
+    longer = (pairs["edge"] > pairs["largest"]) + 0.5 * (pairs["edge"] == pairs["largest"])
+    by_seed = longer.groupby(pairs["seed"]).mean()
+    interval = wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(pairs) else NOTHING
+    medians = pairs[["edge", "largest"]].median()
+    return Claim(
+        text="Grokking: near the edge, runs fit their examples long before they generalise",
+        source=f"{SOURCE} (4)",
+        measured=(
+            f"steps between train error 0 and success, in the median of {len(pairs)} pairs of "
+            f"runs: {medians['edge']:,.0f} at the least m at which half of the runs succeed, "
+            f"{medians['largest']:,.0f} at the largest m; longer at the edge in "
+            f"{interval:.0%} of seeds"
+        ),
+        against=(
+            "a median delay of zero at the edge, or an interval of the share of seeds that wait "
+            "longer there that reaches down to one half"
+        ),
+        holds=interval.low > HALF and medians["edge"] > 0,
+        interval=interval,
+    )
+
+
+def generalisation_becomes_perfect(tables: Tables) -> Claim:
+    """Runs that go on after success end without an error on 10,000 new examples."""
+    past = tables["past"].dropna(subset="perfect")
+    learned = past[past["steps"].notna()].astype({"perfect": bool})
+    by_seed = learned.groupby("seed")["perfect"].mean()
+    interval = wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(by_seed) else NOTHING
+    perfect = learned[learned["perfect"]]
+    ratio = (
+        bootstrap((perfect["perfect_steps"] / perfect["steps"]).to_numpy())
+        if len(perfect)
+        else NOTHING
+    )
+    width = past["width"].max()
+    return Claim(
+        text="Past 10% error, generalisation becomes perfect",
+        source=f"{SOURCE} (1)",
+        measured=(
+            f"of {len(learned)} runs of width {width:,} that reach 10% and go on, "
+            f"{len(perfect)} make no error on 10,000 new examples in the end, "
+            f"{ratio.value:.1f} times as many steps from the start; seeds in most of whose runs: "
+            f"{interval:.0%}"
+        ),
+        against="an interval of that share of seeds that reaches down to one half",
+        holds=interval.low > HALF,
+        interval=interval,
+    )

@@ -1,0 +1,76 @@
+"""What is claimed of fixed kernels, on the tables of the study `fixed-kernel`."""
+
+import numpy as np
+
+from elegans.report.result import Claim, Tables
+from elegans.statistics import bootstrap
+from elegans.studies.pareto.over_claims import exponent
+
+NEAR = 0.5  # what the kernel's exponent may differ from k
+
+
+def kernels_need_n_to_the_k(tables: Tables) -> Claim:
+    """The kernel's examples grow as n^k."""
+    slope, theory = exponent(tables, "kernel")
+    return Claim(
+        text="A fixed kernel needs a number of examples that grows like n^k",
+        source="thesis, theorem 5.6; Pareto paper, section 3",
+        measured=f"exponent {slope:.2f}, k = {theory:g}",
+        against=f"an exponent that is more than {NEAR} off, or an interval without it",
+        holds=abs(slope.value - theory) <= NEAR and slope.high > theory - NEAR and slope.low > 2,
+        interval=slope,
+    )
+
+
+def networks_need_less(tables: Tables) -> Claim:
+    """SGD's examples grow more slowly."""
+    (kernel, _), (sgd, _) = exponent(tables, "kernel"), exponent(tables, "SGD")
+    return Claim(
+        text="A network trained by SGD needs a number of examples that grows more slowly",
+        source="Pareto paper, section 4",
+        measured=f"exponent {sgd:.2f}, against {kernel:.2f} for the kernel",
+        against="intervals of the two exponents that overlap",
+        holds=sgd.high < kernel.low,
+        interval=sgd,
+    )
+
+
+def without_biases_nothing_is_learned(tables: Tables) -> Claim:
+    """The control: a kernel whose eigenvalue at degree k is zero stays at chance."""
+    table = tables["kernel"]
+    part = table[table["kernel"] == "without biases"]
+    most = part[part["samples"] == part.groupby("n")["samples"].transform("max")]
+    errors = {n: bootstrap(rows["error"].to_numpy(float), np.mean) for n, rows in most.groupby("n")}
+    n, least = min(errors.items(), key=lambda item: item[1].low)
+    eigenvalue = float(tables["eigenvalues"].set_index("degree")["without"][tables.facts["k"]])
+    return Claim(
+        text="Control: without biases the kernel does not see the parity, however many examples",
+        source="this study's control",
+        measured=(
+            f"the least mean error, with the most examples, is {least:.1%}, at n = {n}; the "
+            f"eigenvalue is {abs(eigenvalue):.0e}"
+        ),
+        against="a number of bits at which the interval of the error reaches below 40%",
+        holds=least.low > 0.4,
+        interval=least,
+    )
+
+
+def the_loss_is_above_its_bound(tables: Tables) -> Claim:
+    """Theorem 5.6: a function of that norm has at least that hinge loss."""
+    table = tables["kernel"]
+    part = table[table["kernel"] == "with biases"]
+    gaps = (part["hinge"] - part["bound"]).groupby([part["n"], part["samples"]]).mean()
+    interval = bootstrap(gaps.to_numpy(), np.min)
+    (n, samples), least = gaps.idxmin(), float(gaps.min())
+    return Claim(
+        text="The kernel's hinge loss is never below that of theorem 5.6 for its norm",
+        source="thesis, theorem 5.6 (repaired)",
+        measured=(
+            f"loss minus bound, mean over seeds: {least:.3f} at the least, at n = {n}, m = "
+            f"{samples:,}; the bound is as high as {part['bound'].max():.2f}"
+        ),
+        against="a size at which the mean loss is below the bound, or a bound that is always zero",
+        holds=least >= 0 and float(part["bound"].max()) > 0.1,
+        interval=interval,
+    )

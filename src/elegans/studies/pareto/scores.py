@@ -1,0 +1,57 @@
+r"""How well an arm of a study does: success rate, median steps, and the share of steps it spares.
+
+A run that succeeds at step $t$ of $T$ *spares* the share $1 - t/T$, one that does not spares
+nothing. The mean over runs is the area under the share of runs that have succeeded by each step: it
+counts luck and time together, and tells arms apart that all succeed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from elegans.statistics import Interval, bootstrap, censored_median, wilson
+from elegans.studies.pareto.recipe import finished
+
+
+def with_spared(table: pd.DataFrame, steps: int) -> pd.DataFrame:
+    """The finished runs with the share of steps that each spares."""
+    runs = finished(table)
+    return runs.assign(spared=(1 - runs["steps"] / steps).where(runs["success"], 0.0))
+
+
+def summary(table: pd.DataFrame, by: Sequence[str], steps: int) -> pd.DataFrame:
+    """One row per group of finished runs: success with its interval, median steps, steps spared.
+
+    The median counts runs without success as infinitely long, and is missing where half are.
+    """
+    rows = []
+    for key, part in with_spared(table, steps).groupby(list(by), sort=False, dropna=False):
+        rate = wilson(int(part["success"].sum()), len(part))
+        median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
+        rows.append(
+            {
+                **dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)),
+                "runs": len(part),
+                "rate": rate.value,
+                "low": rate.low,
+                "high": rate.high,
+                "median_steps": median if np.isfinite(median) else np.nan,
+                "spared": part["spared"].mean(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def seed_means(runs: pd.DataFrame, chosen: Mapping[str, Any], column: str = "spared") -> pd.Series:
+    """The mean of a column by seed, over the runs whose labels have these values."""
+    for name, value in chosen.items():
+        runs = runs[runs[name] == value]
+    return runs.groupby("seed")[column].mean()
+
+
+def gain(first: pd.Series, second: pd.Series) -> Interval:
+    """The mean of `second - first` over the seeds that both have, with its bootstrap interval."""
+    difference = (second - first).dropna().to_numpy(float)
+    return bootstrap(difference, np.mean) if len(difference) else Interval(np.nan, -np.inf, np.inf)
