@@ -72,7 +72,10 @@ def test_the_command_keeps_what_it_can_and_says_what_it_cannot(bundle, tmp_path,
     assert "gone: removed" in printed
     assert f"1 of {len(catalogue.entries())} studies have a result." in printed
     assert "mixtures has 0 pictures of 1 figures. Run: elegans draw" in errors
-    assert [path.name for path in results.iterdir()] == ["frontier"]
+    assert {path.name for path in results.iterdir()} == {"frontier", "README.md"}
+    overview = (results / "README.md").read_text("utf-8")
+    assert "✗✗ FAILS: depth helps" in overview
+    assert '<img src="frontier/figure.png"' in overview
 
 
 def test_a_directory_without_bundles_is_refused(tmp_path, capsys):
@@ -104,12 +107,14 @@ def test_every_chapter_has_a_place_in_the_gallery():
         assert entry.module.split(".")[-2] in gallery.CHAPTERS
 
 
-@pytest.mark.parametrize("kept", sorted(keep.RESULTS.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "kept", sorted(p.parent for p in keep.RESULTS.glob("*/result.json")), ids=lambda path: path.name
+)
 def test_what_is_kept_is_a_small_bundle_at_quick_scale(kept):
     content = Result.read(kept)
     assert content.study == kept.name
     assert content.scale == "quick"
     assert content.claims
-    assert len(keep.pictures(kept)) == len(content.figures)
+    assert len(gallery.pictures(kept)) == len(content.figures)
     for path in kept.rglob("*"):
         assert path.stat().st_size <= keep.PICTURE_BYTES, path

@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 import elegans
 from docs.site import docstrings, mathml, reference
+from elegans.studies import catalogue
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -153,3 +154,14 @@ def test_the_readme_is_one_page_with_a_picture_that_is_there():
         assert (ROOT / path).stat().st_size < 200_000
     for link in re.findall(r"\]\(([^)#:]+)\)", text):
         assert (ROOT / link).exists(), link
+
+
+def test_model_systems_names_studies_and_tasks_that_are_there():
+    names = {entry.name for entry in catalogue.entries()}
+    table = (DOCS / "model-systems.md").read_text("utf-8").split("## How")[0]
+    rows = [line.split("|") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) >= 9
+    for _, _, task, start, *_ in rows:
+        assert set(re.findall(r"`([a-z-]+)`", start)) <= names
+        for name in re.findall(r"`([A-Z]\w+)", task):
+            assert hasattr(elegans.tasks, name), name

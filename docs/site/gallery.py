@@ -8,7 +8,6 @@ from pathlib import Path
 
 from PIL import Image
 
-from docs.site.keep import pictures
 from elegans.report.page import cells, duration
 from elegans.report.result import Claim, Result
 from elegans.studies import catalogue
@@ -20,7 +19,7 @@ CHAPTERS = {
     "attention": ("Variable creation", "variable-creation.md"),
     "groups": ("Feature emergence", "feature-emergence.md"),
     "induction": ("Induction heads", "induction.md"),
-    "sparse_activation": ("Sparse activations", "theory.md"),
+    "sparse_activation": ("Sparse activations", "sparse-activations.md"),
     "tables": ("Tables", "tabular.md"),
 }
 THUMBNAIL = (480, 320)  # pixels, at most
@@ -31,6 +30,11 @@ SYMBOLS = {"holds": "✓", "known failure": "✗", "FAILS": "✗✗", "HOLDS une
 def escape(text: str) -> str:
     """Plain text as Markdown that shows just that."""
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$^:&])", r"\\\1", " ".join(text.split()))
+
+
+def pictures(directory: Path) -> list[Path]:
+    """The pictures of a bundle: `figure.png`, `figure-2.png` and so on."""
+    return sorted(directory.glob("figure*.png"), key=lambda path: (len(path.stem), path.stem))
 
 
 def chapters(results: Path) -> dict[str, list[Result]]:
@@ -48,18 +52,50 @@ def chapters(results: Path) -> dict[str, list[Result]]:
     return kept
 
 
+def counted(results: Sequence[Result]) -> str:
+    """How many studies there are, and how many of their claims hold."""
+    claims = [claim for result in results for claim in result.claims]
+    holding = sum(claim.holds for claim in claims)
+    return (
+        f"{len(results)} studies at quick scale, each made by one command on two cores. Of their "
+        f"{len(claims)} claims {holding} hold and {len(claims) - holding} fail"
+    )
+
+
+def overview(kept: dict[str, list[Result]]) -> str:
+    """The gallery as one page for a reader of the repository."""
+    results = [result for chapter in kept.values() for result in chapter]
+    lines = ["# Results", "", f"{counted(results)}. `make docs` makes a gallery of them, with the"]
+    lines += ["reasons of each failure; `make gallery FROM=out` keeps new ones here.", ""]
+    for chapter, studies in kept.items():
+        if studies:
+            lines += [
+                f"## {CHAPTERS[chapter][0]}",
+                "",
+                "| study | claims | figure |",
+                "|---|---|---|",
+            ]
+        for result in studies:
+            failing = [claim for claim in result.ordered_claims() if not claim.holds]
+            claims = "<br>".join(
+                [verdict(result)]
+                + [f"{SYMBOLS[c.outcome]} {c.outcome}: {escape(c.text)}" for c in failing]
+            )
+            image = f'<img src="{result.study}/figure.png" width="320" alt="{result.study}">'
+            lines += [f"| `{result.study}`<br>{escape(result.title)} | {claims} | {image} |"]
+        lines += [""] if studies else []
+    return "\n".join(lines)
+
+
 def index(kept: dict[str, list[Result]]) -> str:
     """The page of all results: what fails, then a card per study."""
     results = [result for chapter in kept.values() for result in chapter]
-    claims = [claim for result in results for claim in result.claims]
-    holding = sum(claim.holds for claim in claims)
     missing = len(catalogue.entries()) - len(results)
     lines = [
         "# Gallery",
         "",
-        f"{len(results)} studies at quick scale, each made by one command on two cores. Of their "
-        f"{len(claims)} claims {holding} hold and {len(claims) - holding} fail; a card says how "
-        "many of its own hold, and [what fails](failures.md) is a page of its own.",
+        f"{counted(results)}; a card says how many of its own hold, and [what fails](failures.md) "
+        "is a page of its own.",
         "",
     ]
     if missing:

@@ -2,7 +2,8 @@
 
 Of each study of the catalogue that has a bundle at quick scale in the given directory,
 `docs/results/NAME/` gets `result.json`, small tables and compact pictures. That is a bundle again;
-a note in it names the tables that were too large to keep.
+a note in it names the tables that were too large to keep. `docs/results/README.md` is the gallery
+for those who read the repository instead of the site.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from PIL import Image
 
+from docs.site import gallery
 from elegans.report import bundle
 from elegans.report.result import Result
 from elegans.report.tables import to_csv
@@ -27,15 +29,10 @@ PICTURE_BYTES = 150_000
 COMPACT = [(1400, 256), (1400, 128), (1400, 64), (1200, 128), (1200, 64), (1000, 64), (800, 32)]
 
 
-def pictures(directory: Path) -> list[Path]:
-    """The pictures of a bundle: `figure.png`, `figure-2.png` and so on."""
-    return sorted(directory.glob("figure*.png"), key=lambda path: (len(path.stem), path.stem))
-
-
 def keep(source: Path, results: Path = RESULTS) -> str:
     """Keeps the small files of one bundle, in place of those that were there; says what it did."""
     result = Result.read(source)
-    drawn = pictures(source)
+    drawn = gallery.pictures(source)
     if len(drawn) != len(result.figures):
         raise ValueError(
             f"{source} has {len(drawn)} pictures of {len(result.figures)} figures. Run: elegans "
@@ -99,9 +96,11 @@ def main(arguments: list[str]) -> int:
             print(f"{source}: {error}", file=sys.stderr)
             is_whole = False
     for path in options.results.iterdir():
-        if path.name not in names:
+        if path.is_dir() and path.name not in names:
             shutil.rmtree(path)
             print(f"{path.name}: removed, the catalogue no longer has it.")
+    overview = gallery.overview(gallery.chapters(options.results))
+    (options.results / "README.md").write_text(overview, encoding="utf-8")
     missing = [name for name in names if not (options.results / name / "result.json").exists()]
     print(f"{len(names) - len(missing)} of {len(names)} studies have a result.")
     if missing:

@@ -86,7 +86,7 @@ def _space(row: ElementTree.Element) -> None:
         elif node.tag == "mo" and node.text in BARS and node.get("minsize") is None:
             node.set("stretchy", node.get("stretchy", "false"))
         elif node.tag == "mo" and node.text == "/":
-            node.attrib.update({"lspace": "0", "rspace": "0"})
+            node.attrib.update({"lspace": "0em", "rspace": "0em"})
         elif str(node.text).isalpha() and len(str(node.text)) > 1 and node.tag in ("mi", "mo"):
             is_fence = after is not None and after.tag == "mo" and str(after.text) in OPENING
             node.tag = "mi"
