@@ -58,9 +58,9 @@ def recovery_takes_samples(tables: Tables) -> Claim:
 
 
 @known_failure(
-    "The batch of proposition B.7 shows which weights are the largest, but lemma B.4 needs them more "
-    "precisely: at 51 bits the errors of 49 irrelevant weights add up, and some readouts of a few "
-    "neurons end above the goal. SGD, which shares the work among all neurons, does not.",
+    "The batch of proposition B.7 shows which weights are the largest, but lemma B.4 needs them "
+    "more precisely: at 51 bits the errors of 49 irrelevant weights add up, and some readouts end "
+    "above the goal. Those that SGD finds in the same runs do not.",
     scales=["quick"],
 )
 def the_readout_is_there(tables: Tables) -> Claim:
