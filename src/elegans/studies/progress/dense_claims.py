@@ -7,6 +7,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, paired, wilson
+from elegans.studies.study import known_failure
 
 THEOREM = "thesis, theorem 5.5"
 ENOUGH = 0.99  # of the neurons, where proposition B.7 promises all but one in a hundred
@@ -56,6 +57,12 @@ def recovery_takes_samples(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    "The batch of proposition B.7 shows which weights are the largest, but lemma B.4 needs them "
+    "more precisely: at 51 bits the errors of 49 irrelevant weights add up, and some readouts end "
+    "above the goal. Those that SGD finds in the same runs do not.",
+    scales=["quick"],
+)
 def the_readout_is_there(tables: Tables) -> Claim:
     """Lemmas B.4, B.5: on the neurons of step 0 a readout of loss at most epsilon exists."""
     epsilon = float(tables.facts["epsilon"])
