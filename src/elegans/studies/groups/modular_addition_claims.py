@@ -35,9 +35,8 @@ def live_neurons(tables: Tables, activation: str, when: str = "end") -> pd.DataF
 
 @known_failure(
     reason=(
-        "Frequencies that start with few neurons grow slowly: at p = 31 one network of three is "
-        "still at 0.959 after 12,000 steps, with 9.5% too little norm in a frequency, and at "
-        "p = 71 one is at 0.945 after 20,000."
+        "At p = 31 one network of three stays at 0.959 from step 8,000 on, with 9.5% too little "
+        "norm in one frequency; at p = 71 one has reached 0.945 after 20,000 steps."
     ),
     scales=("quick", "laptop"),
 )
