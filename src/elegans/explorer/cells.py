@@ -146,8 +146,11 @@ def axis(index: Index, view: View, name: str, letter: str, max_values: int) -> t
         frequent = set(sorted(present, key=lambda code: -counts[code])[:max_values])
         order, hidden = [code for code in present if code in frequent], len(present) - len(frequent)
     places, result = _places(field, order, is_log, max_values, hidden)
+    column = f"e.{field.column}" if field.varies else "0"
+    if places == list(range(len(places))):  # values came in their order: a code is a place
+        return result, column
     index.define(f"place_{letter}", places.__getitem__)
-    return result, f"place_{letter}({f'e.{field.column}' if field.varies else '0'})"
+    return result, f"place_{letter}({column})"
 
 
 def wilson(succeeded: float | int, runs: int) -> tuple[float | None, float | None, float | None]:

@@ -111,7 +111,7 @@ def conditions(index: Index, where: Iterable[str]) -> tuple[str, list[Any]]:
         if name not in known:
             refuse("where", name, known)
         groups.setdefault(f"{name}{sign if sign != '=' else ''}", []).append((sign, value))
-    parts, values = ["r.experiment >= 0"], []
+    parts, values = ["1"], []
     for number, (group, terms) in enumerate(groups.items()):
         name = group.rstrip("<>=")
         if name in index.settings.fields:
