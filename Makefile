@@ -31,9 +31,9 @@ lint: $(VENV)/.test
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
-# The site, in out/docs; a warning is an error.
+# The site, in out/docs, always whole; a warning is an error.
 docs: $(VENV)/.test
-	$(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/docs
+	$(BIN)/python -m sphinx -q -E -a -W --keep-going -b html -d out/doctrees docs out/docs
 	@echo "The site is out/docs/index.html"
 
 # Keeps the small files of the bundles in FROM for the gallery, in docs/results.
