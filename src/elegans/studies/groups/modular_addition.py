@@ -36,14 +36,14 @@ class Settings:
 QUICK = Settings(
     p=31,
     recipe=networks.Recipe(
-        width=250, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
+        width=400, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
     ),
     seeds=3,
 )
 LAPTOP = Settings(
     p=71,
     recipe=networks.Recipe(
-        width=500, weight=1e-4, steps=20_000, doublings=tuple(range(500, 5001, 500))
+        width=1000, weight=1e-4, steps=20_000, doublings=tuple(range(500, 5001, 500))
     ),
     seeds=1,
 )
@@ -106,7 +106,7 @@ STUDY = Study(
     source="Thesis, Figures 7.1, 7.4 and D.1, Theorem 7.7",
     scales={
         "quick": Scale(QUICK, minutes=0.7),
-        "laptop": Scale(LAPTOP, minutes=5),
+        "laptop": Scale(LAPTOP, minutes=10),
         "paper": Scale(PAPER, minutes=60),
     },
     runs=runs,
