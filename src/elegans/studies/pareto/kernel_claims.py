@@ -7,6 +7,7 @@ import numpy as np
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
 from elegans.studies.pareto.over_claims import exponent
+from elegans.studies.study import known_failure
 
 NEAR = 0.5  # what the kernel's exponent may differ from k
 
@@ -60,6 +61,11 @@ def without_biases_nothing_is_learned(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    "The function that fits the examples has a norm above the square root of C(n, k), for which "
+    "the bound is zero: it holds and says nothing at these penalties and sizes.",
+    scales=["quick"],
+)
 def the_loss_is_above_its_bound(tables: Tables) -> Claim:
     """Theorem 5.6: a function of that norm has at least that hinge loss."""
     table = tables["kernel"]
