@@ -8,7 +8,7 @@ import sys
 import benchmarks
 from benchmarks.line import table
 
-NOT_BENCHMARKS = ("__main__", "breakdown", "defaults", "line")
+NOT_BENCHMARKS = ("__main__", "breakdown", "defaults", "line", "short_runs")
 
 
 def names() -> list[str]:

@@ -129,9 +129,9 @@ def made_up(name: str, seed: int) -> Run:
 CURVE = {name: np.random.default_rng(0).random(100) for name in "abcdef"}
 
 
-def short_lines() -> list[Line]:
-    """Short runs with looks against short runs without, and two workers against one."""
-    looking = el.Experiment(
+def looking() -> el.Experiment:
+    """Short runs, which look every 10 steps and stop at zero error."""
+    return el.Experiment(
         el.tasks.Parity(n=20, k=3),
         el.models.MLP(width=10),
         el.Training(
@@ -144,13 +144,18 @@ def short_lines() -> list[Line]:
             stop=el.Stop(test_error=0.0),
         ),
     )
-    with_looks, steps = rate(looking, 0)
-    blind = replace(looking.training, steps=steps, evaluate_every=steps, stop=None)
-    without, _ = rate(replace(looking, training=blind), 0)
+
+
+def short_lines() -> list[Line]:
+    """Short runs with looks against short runs without, and two workers against one."""
+    short = looking()
+    with_looks, steps = rate(short, 0)
+    blind = replace(short.training, steps=steps, evaluate_every=steps, stop=None)
+    without, _ = rate(replace(short, training=blind), 0)
     long = replace(blind, steps=50_000, evaluate_every=50_000)
-    endless, _ = rate(replace(looking, training=long), 0, runs=10)
-    one, _ = rate(looking, 1, POOLED_RUNS)
-    two, _ = rate(looking, 2, POOLED_RUNS)
+    endless, _ = rate(replace(short, training=long), 0, runs=10)
+    one, _ = rate(short, 1, POOLED_RUNS)
+    two, _ = rate(short, 2, POOLED_RUNS)
     return [
         at_least(
             f"{SHORT_RUNS} runs of {steps} steps with looks ({with_looks:,.0f} steps/s) / without",

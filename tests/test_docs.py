@@ -82,6 +82,12 @@ def test_the_readme_runs_as_printed(here):
     assert len(names["table"]) == 1
 
 
+def test_the_theorems_run_as_printed(capsys):
+    (code,) = blocks("docs/theorems.md")
+    run(replaced(code, [("steps=1001", "steps=301"), ("width=128", "width=64")]), "theorems.md")
+    assert float(capsys.readouterr().out) < 0.5
+
+
 def test_sweeps_run_as_printed(here):
     first, _, store = blocks("docs/sweeps.md")  # the second needs a batch system
     sizes = [
@@ -141,6 +147,13 @@ def test_the_practitioners_tutorial_runs_as_printed(capsys, here):
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_of_theory_run(example):
     run(example, "docs/theory.md")
+
+
+def test_the_page_of_sparse_activations_runs_as_printed():
+    code = "\n".join(blocks("docs/sparse-activations.md"))
+    names = run(replaced(code, [("steps=4000", "steps=200")]), "docs/sparse-activations.md")
+    assert names["bound"] > 0
+    assert 0 <= names["degree"] <= 30
 
 
 def test_every_erratum_names_a_test_that_is_there():

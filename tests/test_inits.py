@@ -194,10 +194,10 @@ def test_fixed_draws_the_weights_of_the_run_with_its_seed_and_compiles_nothing_n
             np.testing.assert_array_equal(result.probes[f"parameters.{name}"][0], values)
     np.testing.assert_array_equal(first.params.layers[0].weight, reference.params.layers[0].weight)
     assert not np.array_equal(first.params.layers[0].weight, again.params.layers[0].weight)
-    before = program._start._cache_size()
+    before = program.begin._cache_size()
     for seed in (0, 1, 2):
         run(fixed.varied({"model.init.seed": seed}), seed=0)
-    assert program._start._cache_size() == before
+    assert program.begin._cache_size() == before
     with pytest.raises(ValueError, match=r"s counts the ones"):
         experiment.varied({"model.init": inits.Fixed(inits.Sparse(20), 3)})
 

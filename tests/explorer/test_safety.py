@@ -209,6 +209,7 @@ def test_a_type_of_a_store_is_never_imported(tmp_path, explored, monkeypatch):
         (zlib.compress(b'[["step", "<f8", [99999999999], false]]\n'), "ends at"),
         (zlib.compress(b"[" * 100_000 + b"\n"), "not one of columns"),
     ],
+    ids=["bomb", "noise", "object", "size", "nesting"],
 )
 def test_a_blob_that_explodes_is_a_line_on_a_page(tmp_path, explored, blob, message):
     client = explored(hostile(tmp_path / "hostile.db", width=4, blob=blob))

@@ -12,6 +12,7 @@ from elegans.report.result import Tables
 from elegans.studies.attention import figures_and, figures_classes, sparse_and
 from elegans.studies.attention.protocol import HALF, Network, ThresholdSettings, conjunction
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
+from elegans.studies.attention.which_functions import RANDOM_TABLE
 from elegans.studies.study import Scale
 from elegans.training.program import split
 
@@ -98,6 +99,12 @@ def test_cells_that_were_not_reached_are_drawn_as_arrows():
     picture = figures_and.functions(Tables({"thresholds": table, "rates": rates}, facts))
     arrows = [text for text in picture.axes[0].texts if getattr(text, "arrow_patch", None)]
     assert len(arrows) == 2
+
+
+def test_the_random_function_is_correlated_with_two_of_its_bits():
+    bits = 1 - 2 * (np.arange(8)[:, None] >> np.arange(3) & 1)
+    assert (bits.T @ np.array(RANDOM_TABLE) / 8).tolist() == [0.0, 0.5, -0.5]
+    assert sum(RANDOM_TABLE) == 0
 
 
 def test_the_docs_show_the_three_wirings_as_they_are_drawn():

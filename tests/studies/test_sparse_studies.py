@@ -9,7 +9,7 @@ from elegans.studies.sparse_activation import (
     figures_lifted,
     figures_samples,
     lifted_claims,
-    lifted_parities,
+    lifted_learners,
     samples_claims,
     sparse_samples,
 )
@@ -74,18 +74,18 @@ def test_claims_about_lifted_parities_can_fail(claim, change):
 
 
 def test_learners_without_gradients_at_a_small_size():
-    systems = lifted_parities.WithoutGradients(m=4)(0)
+    systems = lifted_learners.WithoutGradients(m=4)(0)
     assert list(systems["rows"]) == [2, 14]
     assert systems["elimination"].iloc[1] == 0
     assert not systems["by_hand"].any()
-    searches = lifted_parities.QuerySearches(m=4, answers="adversarial", searches=3)(0)
+    searches = lifted_learners.QuerySearches(m=4, answers="adversarial", searches=3)(0)
     assert searches["success"].all()
     assert (searches["queries"] <= 2**4).all()
 
 
 def test_rounding_is_linear_as_printed_only():
-    linear = lifted_parities.LinearRounding(m=3, q=8, rule="modulus")(1000).iloc[0]
-    rounding = lifted_parities.LinearRounding(m=3, q=8, rule="rounding")(1000).iloc[0]
+    linear = lifted_learners.LinearRounding(m=3, q=8, rule="modulus")(1000).iloc[0]
+    rounding = lifted_learners.LinearRounding(m=3, q=8, rule="rounding")(1000).iloc[0]
     assert linear["error"] == linear["least"] == 0
     assert rounding["error"] >= rounding["least"] > 0
     assert linear["equations"] > rounding["equations"]

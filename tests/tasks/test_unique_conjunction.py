@@ -76,9 +76,9 @@ def test_restarts_keep_the_data_change_the_init_and_compile_nothing():
     tables = [e.task.stored(keys_of(3).data) for e in experiments]
     assert all(jnp.array_equal(tables[0].x, table.x) for table in tables)
     runs = [el.run(experiments[0], seed=3)]
-    compiled = compile_count(), program._start._cache_size()
+    compiled = compile_count(), program.begin._cache_size()
     runs += [el.run(e, seed=3) for e in experiments[1:]]
-    assert (compile_count(), program._start._cache_size()) == compiled  # of steps, and of the init
+    assert (compile_count(), program.begin._cache_size()) == compiled  # of steps, and of the init
     assert len({run.test_loss for run in runs}) == 3
     assert model.body == experiments[1].model.body
 

@@ -120,6 +120,16 @@ def test_errata_lemma_14_lacks_the_square_of_the_norm_in_its_steps():
     assert max(0, 1 - 0.0) > B * 0.0  # claim 1: the hinge loss at h = 0 is not below |h|
 
 
+def test_errata_theorem_21_lacks_logarithms():
+    """At one n/k, samples and width per power still grow: with log(nr), and with k log k."""
+    small, large = under_sparse(101, 4, 2), under_sparse(10_001, 4, 2)
+    growth = large.samples / (small.samples * (10_001 - 2) / (101 - 2))  # n^(k-s-1) taken out
+    logs = [math.log(4 * n * plan.width / 0.01) for n, plan in ((101, small), (10_001, large))]
+    assert growth == pytest.approx(logs[1] / logs[0], rel=0.05)
+    assert growth > 1.5
+    assert small.width * small.good_probability == pytest.approx(2 * 4 * math.log(800), rel=1e-2)
+
+
 def test_over_sparse_says_what_it_needs():
     with pytest.raises(ValueError, match=r"s is odd and lies between \d+ and n = 50"):
         over_sparse(50, 2, 0.4)

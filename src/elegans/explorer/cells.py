@@ -28,6 +28,7 @@ from elegans.explorer.settings import Field
 from elegans.runs import STATUSES
 
 Z = 1.959963984540054  # the normal quantile of a level of 95%
+HIDDEN = -1  # the place of a value that is not shown
 JOIN = "runs r JOIN experiments e ON r.experiment = e.id"
 
 
@@ -96,7 +97,7 @@ def grid(index: Index, view: View, max_values: int = MAX_VALUES) -> Grid:
             *values,
         )
         total = sum(row[2] for row in rows)
-        rows = [row for row in rows if row[0] is not None and row[1] is not None]
+        rows = [row for row in rows if row[0] != HIDDEN and row[1] != HIDDEN]
         names = _hashes(index, {row[6] for row in rows if row[6] == row[7]})
     x, x_places = x.of({row[0] for row in rows})
     y, y_places = y.of({row[1] for row in rows})
@@ -145,8 +146,11 @@ def axis(index: Index, view: View, name: str, letter: str, max_values: int) -> t
         frequent = set(sorted(present, key=lambda code: -counts[code])[:max_values])
         order, hidden = [code for code in present if code in frequent], len(present) - len(frequent)
     places, result = _places(field, order, is_log, max_values, hidden)
+    column = f"e.{field.column}" if field.varies else "0"
+    if places == list(range(len(places))):  # values came in their order: a code is a place
+        return result, column
     index.define(f"place_{letter}", places.__getitem__)
-    return result, f"place_{letter}({f'e.{field.column}' if field.varies else '0'})"
+    return result, f"place_{letter}({column})"
 
 
 def wilson(succeeded: float | int, runs: int) -> tuple[float | None, float | None, float | None]:
@@ -169,12 +173,12 @@ def quartiles(text: str | None) -> tuple[float | None, float | None, float | Non
 
 def _places(
     field: Field, order: list[int], is_log: bool, max_values: int, hidden: int = 0
-) -> tuple[list[int | None], Axis]:
-    """The place of each code on an axis, None if it is not shown, and the axis."""
-    places: list[int | None] = [None] * len(field.values)
-    known = [field.values[code] for code in order]
+) -> tuple[list[int], Axis]:
+    """The place of each code on an axis, `HIDDEN` if it is not shown, and the axis."""
     if len(order) > max_values and field.is_numeric:
         return _bins(field, order, is_log, max_values)
+    places = [HIDDEN] * len(field.values)
+    known = [field.values[code] for code in order]
     for place, code in enumerate(order):
         places[code] = place
     labels = [shown_value(value) for value in known]
@@ -183,18 +187,16 @@ def _places(
     return places, Axis(field.name, labels, terms, middles, hidden)
 
 
-def _bins(
-    field: Field, order: list[int], is_log: bool, count: int
-) -> tuple[list[int | None], Axis]:
-    shown = [code for code in order if field.values[code] is not None]
-    numbers = np.array([field.values[code] for code in shown], float)
+def _bins(field: Field, order: list[int], is_log: bool, count: int) -> tuple[list[int], Axis]:
+    codes = np.array(order)
+    shown = codes[~np.isnan(field.numbers()[codes])]
+    numbers = field.numbers()[shown]
     is_log = is_log and bool(numbers.min() > 0)
     low, high = float(numbers.min()), float(numbers.max())
     edges = np.geomspace(low, high, count + 1) if is_log else np.linspace(low, high, count + 1)
     bins = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, count - 1)
-    places: list[int | None] = [None] * len(field.values)
-    for code, place in zip(shown, bins.tolist(), strict=True):
-        places[code] = place
+    places = np.full(len(field.values), HIDDEN)
+    places[shown] = bins
     limits = [(edges[i], edges[i + 1]) for i in range(count)]
     inside = [numbers[bins == i] for i in range(count)]
     spans = [
@@ -205,7 +207,8 @@ def _bins(
     terms = [[f"{field.name}>={a!r}", f"{field.name}<={b!r}"] for a, b in spans]
     middles = [(a * b) ** 0.5 if is_log else (a + b) / 2 for a, b in spans]
     hidden = len(order) - len(shown)
-    return places, Axis(field.name, labels, terms, list(middles), hidden, is_binned=True)
+    result = Axis(field.name, labels, terms, list(middles), hidden, is_binned=True)
+    return places.tolist(), result
 
 
 def _hashes(index: Index, ids: set[int]) -> dict[int, str]:

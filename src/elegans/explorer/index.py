@@ -13,6 +13,7 @@ two refreshes the file is closed: whoever has it open keeps its log from being r
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,8 +25,9 @@ from elegans.store.record import decode, digest
 from elegans.store.schema import StoreError, rescue
 
 ROWS_PER_BLOCK = 5_000
-SECONDS_PER_STATEMENT = 2.0
+SECONDS_PER_STATEMENT = 2.0  # of this thread's computing: a busy machine is no reason to refuse
 SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_FOR_ANOTHER_READER = 0.1
 STEPS_BETWEEN_CHECKS = 10_000  # of SQLite's machine
 TABLES = f"""
     CREATE TABLE experiments (id INTEGER PRIMARY KEY, hash TEXT NOT NULL);
@@ -75,6 +77,7 @@ class Index:
         self._counts = [0, 0]  # rows of experiments and runs that were read, damaged ones too
         self._last = [0, 0]  # their largest ids
         self._is_reading_again = False
+        self._kept: dict[str, tuple[int, Any]] = {}
         self._clear()
 
     @property
@@ -90,8 +93,8 @@ class Index:
 
     def refresh(self, seconds: float = float("inf")) -> None:
         """Reads what is new, for so many seconds at most; a later call goes on."""
-        if not self._loading.acquire(timeout=min(seconds, 60.0)):
-            return
+        if not self._loading.acquire(timeout=min(seconds, SECONDS_FOR_ANOTHER_READER)):
+            return  # the page says how far the other one is
         try:
             deadline = time.monotonic() + seconds
             if self._progress.is_complete and not self._has_changed():
@@ -108,9 +111,9 @@ class Index:
     def select(self, query: str, *values: Any) -> list[Any]:
         """What a query answers, which is stopped after two seconds."""
         with self._lock:
-            deadline = time.monotonic() + SECONDS_PER_STATEMENT
+            deadline = time.thread_time() + SECONDS_PER_STATEMENT
             self._memory.set_progress_handler(
-                lambda: time.monotonic() > deadline, STEPS_BETWEEN_CHECKS
+                lambda: time.thread_time() > deadline, STEPS_BETWEEN_CHECKS
             )
             try:
                 return self._memory.execute(query, values).fetchall()
@@ -122,6 +125,12 @@ class Index:
                 ) from error
             finally:
                 self._memory.set_progress_handler(None, 0)
+
+    def kept(self, name: str, answer: Callable[[], Any]) -> Any:
+        """An answer that is asked for again and again, until what is here changes."""
+        if self._kept.get(name, (None, None))[0] != self.version:
+            self._kept[name] = (self.version, answer())
+        return self._kept[name][1]
 
     def define(self, name: str, function: Any) -> None:
         """Makes a function of codes callable in the next query; hold `lock` for both."""

@@ -54,7 +54,7 @@ def store(sources: Sources, request: Request) -> Answer:
         "measures": [(name, charts.measure_name(name)) for name in MEASURES],
         "interval": lambda cell: charts.interval_text(cell, view.z),
         "filters": filter_boxes(records, view),
-        "table": run_rows(records, view.where, after(request), ROWS_ON_A_PAGE),
+        "table": run_rows(records, view.where, after(request), ROWS_ON_A_PAGE, picture.total),
         "constants": constants(records),
         "version": index.version,
         "has_rate": view.z == RATE,
@@ -142,8 +142,10 @@ def constants(records: Records) -> list[tuple[str, str]]:
     return [(f.name, shown_value(f.values[0])) for f in fields if not f.varies and f.values]
 
 
-def run_rows(records: Records, where: tuple[str, ...], start: int, count: int) -> dict[str, Any]:
-    """Runs above a number, in the order in which they were stored: a page of them."""
+def run_rows(
+    records: Records, where: tuple[str, ...], start: int, count: int, total: int | None = None
+) -> dict[str, Any]:
+    """A page of runs after the number `start`, as they were stored; `total` if it is known."""
     index = records.index
     with index.lock:
         fields = index.settings.varying()
@@ -157,7 +159,8 @@ def run_rows(records: Records, where: tuple[str, ...], start: int, count: int) -
             start,
             count + 1,
         )
-        ((total,),) = index.select(f"SELECT count(*) FROM {JOIN} WHERE {condition}", *values)
+        if total is None:
+            ((total,),) = index.select(f"SELECT count(*) FROM {JOIN} WHERE {condition}", *values)
     first = 4 + len(METRICS)
     entries = [
         {

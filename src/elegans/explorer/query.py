@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
+
 from elegans import checks
 from elegans.explorer.index import Index
 from elegans.explorer.settings import Field
@@ -109,7 +111,7 @@ def conditions(index: Index, where: Iterable[str]) -> tuple[str, list[Any]]:
         if name not in known:
             refuse("where", name, known)
         groups.setdefault(f"{name}{sign if sign != '=' else ''}", []).append((sign, value))
-    parts, values = ["r.experiment >= 0"], []
+    parts, values = ["1"], []
     for number, (group, terms) in enumerate(groups.items()):
         name = group.rstrip("<>=")
         if name in index.settings.fields:
@@ -140,24 +142,21 @@ def allowed(field: Field, where: Iterable[str]) -> list[int]:
     for match in map(TERM.fullmatch, where):
         if match is not None and match[1] == field.name:
             groups.setdefault(match[2], []).append((match[2], match[3]))
-    return [
-        code
-        for code in field.order()
-        if all(any(_holds(field.values[code], *t) for t in terms) for terms in groups.values())
-    ]
+    kept = np.ones(len(field.values), bool)
+    for terms in groups.values():
+        kept &= _flags(field, terms)
+    return [code for code in field.order() if kept[code]] if groups else field.order()
 
 
 def _on_field(index: Index, field: Field, terms: list[tuple[str, str]], number: int) -> str:
-    codes = [c for c, v in enumerate(field.values) if any(_holds(v, *term) for term in terms)]
-    if len(codes) == len(field.values):
+    flags = _flags(field, terms)
+    if flags.all():
         return "1"
     if not field.varies:
         return "0"
-    if len(codes) <= MAX_CODES_IN_A_LIST:
-        return f"e.{field.column} IN ({', '.join(map(str, codes))})"
-    chosen = set(codes)
-    flags = [code in chosen for code in range(len(field.values))]
-    index.define(f"chosen{number}", flags.__getitem__)
+    if flags.sum() <= MAX_CODES_IN_A_LIST:
+        return f"e.{field.column} IN ({', '.join(map(str, np.flatnonzero(flags)))})"
+    index.define(f"chosen{number}", flags.astype(int).tolist().__getitem__)
     return f"chosen{number}(e.{field.column})"
 
 
@@ -180,15 +179,25 @@ def _on_outcome(name: str, terms: list[tuple[str, str]]) -> tuple[str, list[Any]
     return f"({' OR '.join(parts)})", values
 
 
-def _holds(value: Any, sign: str, text: str) -> bool:
-    if sign == "=":
-        return shown_value(value) == text or (
-            type(value) in (int, float) and _is_number(text) and float(text) == value
-        )
-    if type(value) not in (int, float):
-        return False
-    limit = _number(sign, text)
-    return value >= limit if sign == ">=" else value <= limit
+def _flags(field: Field, terms: list[tuple[str, str]]) -> np.ndarray:
+    """Which values of a field one of several terms holds for."""
+    flags = np.zeros(len(field.values), bool)
+    for sign, text in terms:
+        if sign != "=":
+            limit = _number(sign, text)
+            flags |= field.numbers() >= limit if sign == ">=" else field.numbers() <= limit
+            continue
+        if _is_number(text):
+            flags |= field.numbers() == float(text)
+        words = {"true": (True, True), "false": (True, False), MISSING: (False, None)}
+        for key in {words.get(text, (False, text)), (False, text)}:
+            if key in field.codes and type(field.values[field.codes[key]]) in (
+                bool,
+                str,
+                type(None),
+            ):
+                flags[field.codes[key]] = True
+    return flags
 
 
 def _is_number(text: str) -> bool:

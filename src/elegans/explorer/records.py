@@ -186,12 +186,12 @@ class Records:
         if self._depth > 1:  # the outermost block has a limit already
             yield
             return
-        deadline = time.monotonic() + SECONDS_PER_STATEMENT
+        deadline = time.thread_time() + SECONDS_PER_STATEMENT
         with self._file.reading() as is_there:
             if not is_there:
                 raise StoreError(f"There is no store at {self.path} any more.")
             self._file.connection.set_progress_handler(
-                lambda: time.monotonic() > deadline, STEPS_BETWEEN_CHECKS
+                lambda: time.thread_time() > deadline, STEPS_BETWEEN_CHECKS
             )
             try:
                 yield

@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from elegans.store.table import flattened
 
 SEPARATOR = ', "'
@@ -28,6 +30,8 @@ class Field:
     values: list[Any] = field(default_factory=list)
     codes: dict[Any, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)  # JSON texts that were met, to codes
+    _numbers: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
+    _order: list[int] = field(default_factory=list, repr=False)
 
     @property
     def column(self) -> str:
@@ -47,8 +51,18 @@ class Field:
     @property
     def is_numeric(self) -> bool:
         """Whether all its values are numbers, but for missing ones."""
-        known = [value for value in self.values if value is not None]
-        return bool(known) and all(type(value) in (int, float) for value in known)
+        missing = sum(value is None for value in self.values) if None in self.values else 0
+        count = int(np.sum(~np.isnan(self.numbers())))
+        return count > 0 and count + missing == len(self.values)
+
+    def numbers(self) -> np.ndarray:
+        """Its values as numbers, not a number where they are something else."""
+        if len(self._numbers) < len(self.values):
+            new = [
+                v if type(v) in (int, float) else np.nan for v in self.values[len(self._numbers) :]
+            ]
+            self._numbers = np.concatenate([self._numbers, np.array(new, float)])
+        return self._numbers
 
     def code(self, value: Any) -> int:
         """The code of a value; True and 1 are two values, 1 and 1.0 are one, NaN is missing."""
@@ -66,8 +80,13 @@ class Field:
         return self.tokens[text]
 
     def order(self) -> list[int]:
-        """Codes in the order of their values: numbers, then text, then missing."""
-        return sorted(range(len(self.values)), key=lambda code: _rank(self.values[code]))
+        """Codes in the order of their values: numbers, then the rest, missing at the end."""
+        if len(self._order) != len(self.values):
+            numbers = self.numbers()
+            first = np.argsort(numbers, kind="stable")[: int(np.sum(~np.isnan(numbers)))].tolist()
+            rest = np.flatnonzero(np.isnan(numbers)).tolist()
+            self._order = first + sorted(rest, key=lambda code: _rank(self.values[code]))
+        return self._order
 
 
 class Template(NamedTuple):

@@ -55,9 +55,14 @@ def claim_counts(study: Study) -> dict[str, int]:
 def summary(store: Records) -> dict[str, Any]:
     """What the list says of a store."""
     store.index.refresh(SECONDS_FOR_A_SUMMARY)
-    counts = dict(store.index.select("SELECT status, count(*) FROM runs GROUP BY status"))
-    ((last, seconds, judged, succeeded),) = store.index.select(
-        "SELECT max(finished), total(seconds), count(success), total(success) FROM runs"
+    counts, last, seconds, judged, succeeded = store.index.kept(
+        "totals",
+        lambda: (
+            dict(store.index.select("SELECT status, count(*) FROM runs GROUP BY status")),
+            *store.index.select(
+                "SELECT max(finished), total(seconds), count(success), total(success) FROM runs"
+            )[0],
+        ),
     )
     progress = store.index.progress
     return {

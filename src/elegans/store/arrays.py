@@ -39,13 +39,14 @@ def pack(columns: Mapping[str, np.ndarray]) -> bytes:
     return zlib.compress(body, LEVEL)
 
 
-def unpack(blob: bytes, limit: int = MAX_BYTES) -> dict[str, np.ndarray]:
+def unpack(blob: bytes, limit: int | None = None) -> dict[str, np.ndarray]:
     """The columns that `pack` wrote; text with missing values as objects, None where missing.
 
     Raises:
-        ValueError: The bytes are not of that form, or decompress to more than `limit` bytes.
+        ValueError: The bytes are not of that form, or decompress to more than `limit` bytes, of
+            which the default is `MAX_BYTES`.
     """
-    inflater = zlib.decompressobj()
+    inflater, limit = zlib.decompressobj(), MAX_BYTES if limit is None else limit
     try:
         body = inflater.decompress(blob, limit)
         if inflater.unconsumed_tail:

@@ -22,7 +22,7 @@ import pandas as pd
 
 from elegans import checks
 from elegans.runs import Runs
-from elegans.statistics import Interval, success_threshold
+from elegans.statistics import Interval, log_slope, success_threshold
 from elegans.statistics.fits import logistic_thresholds
 from elegans.statistics.resampling import RESAMPLES, cluster_draws, percentile
 from elegans.sweeps.sweep import Sweep
@@ -163,6 +163,13 @@ def least_size(sizes: Sequence[float | int], passes: Sequence[bool]) -> float:
     fails = np.flatnonzero(~np.asarray(passes, bool)[order])
     start = int(fails[-1]) + 1 if len(fails) else 0
     return float(np.asarray(sizes, float)[order][start]) if start < len(order) else math.inf
+
+
+def power_law(table: pd.DataFrame, x: str, y: str) -> Interval:
+    """The exponent of the median of `y` over `x`; unknown if half of the seeds reached no size."""
+    if not np.isfinite(table.groupby(x)[y].median()).all():
+        return Interval(math.nan, -math.inf, math.inf)
+    return log_slope(table, x, y)
 
 
 def rate_table(trials: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:

@@ -24,6 +24,7 @@ function picture(values, rows, columns, largest, title) {
   const figure = document.createElement("figure");
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [columns, rows];
+  canvas.style.maxWidth = `${Math.max(160, 36 * columns)}px`;
   const context = canvas.getContext("2d");
   const image = context.createImageData(columns, rows);
   for (let i = 0; i < rows * columns; i++) image.data.set(colour(values[i], largest), 4 * i);

@@ -123,7 +123,8 @@ def functions(tables: Tables) -> Figure:
         part = table[table["function"] == name].sort_values("T")
         T = part["T"] * 1.02 ** (i - 1.5)  # beside each other, where they would coincide
         is_known = ~part["is_censored"].to_numpy(bool)
-        left.plot(T[is_known], part["m_star"][is_known], color=colour, marker="o", label=name)
+        label = name if is_known.any() else None
+        left.plot(T[is_known], part["m_star"][is_known], color=colour, marker="o", label=label)
         for x in T[~is_known]:
             style = {"arrowstyle": "->", "color": colour, "lw": 2}
             left.annotate("", (x, 1.5 * largest), (x, 1.02 * largest), arrowprops=style)
@@ -132,14 +133,14 @@ def functions(tables: Tables) -> Figure:
     left.axhline(largest, color="0.7", lw=0.8, ls="--")
     across = left.get_yaxis_transform()
     left.text(
-        0.35, 0.96 * largest, "the largest m that was tried", fontsize=8, va="top", transform=across
+        0.5, 0.96 * largest, "the largest m that was tried", fontsize=8, va="top", transform=across
     )
     left.set(xscale="log", yscale="log", xlabel="number of bits T", ylabel="examples m*")
     left.set_ylim(0.8 * table["m_star"].min(), 1.7 * largest)
     left.set_title("The least m with 80% success; arrows: none of the grid")
     look.plain_ticks(left)
     left.set_xticks(sorted(table["T"].unique()), [f"{T:,}" for T in sorted(table["T"].unique())])
-    left.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
+    left.legend(loc="upper left", bbox_to_anchor=(0.02, 0.84))
     top = table["T"].max()
     rates = tables["rates"].query("T == @top")
     for name, colour in FUNCTIONS.items():

@@ -13,6 +13,8 @@ from matplotlib.patches import FancyBboxPatch
 
 from elegans.report import look
 
+Real = float | int
+Place = tuple[Real, Real]
 TOKEN, HEAD, READ = "#d9e8f5", "#fbe3c8", "#d8efd9"
 COUNT = 4  # tokens that are drawn
 WIDTH, HEIGHT = 0.8, 0.5
@@ -32,7 +34,7 @@ def classes() -> Figure:
     return picture
 
 
-def _box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = WIDTH) -> None:
+def _box(axes: Axes, x: Real, y: Real, text: str, colour: str, width: float = WIDTH) -> None:
     """A rounded box around its centre."""
     corner = (x - width / 2, y - HEIGHT / 2)
     style: Any = {"boxstyle": "round,pad=0.02,rounding_size=0.1", "facecolor": colour, "lw": 0.8}
@@ -40,7 +42,7 @@ def _box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 
     axes.text(x, y, text, ha="center", va="center", fontsize=9)
 
 
-def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], **style: Any) -> None:
+def _arrow(axes: Axes, start: Place, end: Place, **style: Any) -> None:
     """An arrow from the upper edge of one box to the lower edge of another one."""
     (x0, y0), (x1, y1) = start, end
     properties = {"arrowstyle": "->", "lw": 0.9, "color": "0.35"} | style

@@ -12,6 +12,7 @@ from elegans.statistics.resampling import percentile
 from elegans.studies import thresholds
 from elegans.studies.attention.protocol import SPARSITY, TARGET
 from elegans.studies.attention.references import bits_needed
+from elegans.studies.study import known_failure
 
 SOURCE = "our own study, after thesis, sections 4.5 and 4.6"
 XOR = "XOR"
@@ -63,6 +64,15 @@ def number(samples: float) -> str:
     return f"{samples:.0f}" if math.isfinite(samples) else "more than the grid"
 
 
+@known_failure(
+    reason=(
+        "The random function has no correlation with one of its three bits alone, which shows in "
+        "pairs only: its number of examples per bit of information grows, by 1.66 from T = 10 to "
+        "80 with an interval from 1.26 to 2.07. AND and majority, which have one with each bit, do "
+        "as claimed"
+    ),
+    scales=("quick",),
+)
 def others_follow_information(tables: Tables) -> Claim:
     """For AND, majority and a random function, examples per bit of information hardly change."""
     growth = {name: growth_per_bit(tables, name) for name in EASY}

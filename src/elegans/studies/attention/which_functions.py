@@ -1,8 +1,9 @@
 r"""Which functions of three bits does a transformer find from about $\log T$ examples?
 
 One protocol for four functions: AND, majority, a random function, and XOR (parity). All are
-determined by about $\log_2 \binom T3$ labels, up to a constant. The first three have correlations
-with single bits, which a gradient sees from few examples. XOR has none: every statistic of fewer
+determined by about $\log_2 \binom T3$ labels, up to a constant. AND and majority are correlated
+with each of their bits, which a gradient sees from few examples; the random function is with two of
+its three. XOR has no such correlation: every statistic of fewer
 than three bits is blind to it, so what it costs is steps, and a training set that is fitted before
 it is understood teaches nothing. It should leave the logarithmic law. (Our own study; the
 document has ANDs and, online, parities.)

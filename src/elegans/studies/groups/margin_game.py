@@ -278,7 +278,7 @@ STUDY = Study(
     ),
     source="Thesis, Theorem 7.9 and appendix D.9",
     scales={
-        "quick": Scale(QUICK, minutes=0.7),
+        "quick": Scale(QUICK, minutes=0.2),
         "laptop": Scale(LAPTOP, minutes=60),
     },
     runs=runs,

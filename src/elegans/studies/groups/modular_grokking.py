@@ -217,7 +217,7 @@ STUDY = Study(
     ),
     source="An addition: chapter 7 trains on the whole table",
     scales={
-        "quick": Scale(QUICK, minutes=0.9),
+        "quick": Scale(QUICK, minutes=0.6),
         "laptop": Scale(LAPTOP, minutes=20),
     },
     runs=runs,

@@ -207,7 +207,7 @@ STUDY = Study(
     ),
     source="Thesis, Theorem 7.1; the path itself is an addition",
     scales={
-        "quick": Scale(QUICK, minutes=0.9),
+        "quick": Scale(QUICK, minutes=0.4),
         "laptop": Scale(LAPTOP, minutes=30),
     },
     runs=runs,

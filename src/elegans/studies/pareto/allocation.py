@@ -209,7 +209,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 STUDY = Study(
     name="allocation",
-    title="With few examples one wide network, with more of them many narrow ones",
+    title="One wide network or many narrow ones, for the same arithmetic?",
     summary=(
         "A network that fails may be trained again from other initial weights. Thirty networks of "
         "ten neurons cost as much arithmetic as one of three hundred. Which is the better use of "
@@ -225,8 +225,8 @@ STUDY = Study(
                 neurons=300,
                 widths=(10, 30, 100, 300),
                 samples=(1000, 2000),
-                seeds=12,
-                steps=20_000,
+                seeds=10,
+                steps=15_000,
             ),
             minutes=2,
         ),

@@ -5,6 +5,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, wilson
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 1.1, tested here"
 
@@ -34,6 +35,13 @@ def described(tables: Tables, samples: int) -> str:
     )
 
 
+@known_failure(
+    reason=(
+        "restarts of narrow networks are ahead with few examples too, in nearly every training "
+        "set; only by the end does the wide network learn as many of them"
+    ),
+    scales=("quick",),
+)
 def width_beats_restarts_with_few_samples(tables: Tables) -> Claim:
     """At the smallest size one wide network learns sooner than restarts of the narrowest."""
     samples = min(tables.facts["samples"])

@@ -127,7 +127,7 @@ def decay_is_coupled_to_the_rate(tables: Tables) -> Claim:
 @known_failure(
     reason=(
         "without weight decay no dense network learns, but three of ten seeds do from the sparse "
-        "init at the larger m, within 1,500 steps, as lucky networks do"
+        "init at the larger m, within 1,500 steps"
     ),
     scales=("quick",),
 )

@@ -6,6 +6,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
 from elegans.studies.pareto.scores import gain, seed_means
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (4)"
 RETURN = "Pareto paper, appendix C.1 (4)"
@@ -31,6 +32,13 @@ def sizes(tables: Tables) -> str:
     return f"m = {tables.facts['few']:,} and {tables.facts['many']:,}"
 
 
+@known_failure(
+    reason=(
+        "twelve seeds are few: online training takes a third longer in the median, but not in "
+        "enough of the seeds"
+    ),
+    scales=("quick",),
+)
 def more_data_takes_longer(tables: Tables) -> Claim:
     """At the paper's decay, the narrowest network takes longer online than with few samples."""
     runs, facts = tables["runs"], tables.facts
@@ -77,6 +85,13 @@ def success_falls(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "the rate rises again, but on these seeds its lowest point is at 12,000 samples, before "
+        "the 20,000 from which the pilot expected the rise, and the interval reaches zero"
+    ),
+    scales=("quick",),
+)
 def success_returns(tables: Tables) -> Claim:
     """Under strong decay, success returns with still more samples, and online."""
     runs, facts = tables["runs"], tables.facts

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -133,8 +134,9 @@ def double_descent(tables: Tables) -> Figure:
         below.set(yscale="log", xlabel="training examples m")
         ticks = [*(f"{m:,}" for m in sizes), "online"]
         below.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
+        below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
         below.yaxis.set_major_formatter(look.THOUSANDS)
-        below.yaxis.set_minor_formatter(look.THOUSANDS)
+        below.yaxis.set_minor_formatter(NullFormatter())
     panels[0, 0].set_ylabel("success rate")
     panels[1, 0].set_ylabel("median steps to success")
     panels[0, 0].legend(loc="lower right")
@@ -159,6 +161,8 @@ def unstated_choices(tables: Tables) -> Figure:
         for row, variant in enumerate(variants):
             _row_of_runs(axes, part[part["variant"] == variant], row, int(facts["steps"]))
         axes.axhspan(-0.5, 0.5, color="0.94", zorder=0)
+        for x, word in ((1.02, "never"), (1.14, "success")):
+            axes.text(x * facts["steps"], len(variants) - 0.55, word, fontsize=8, color="0.4")
         axes.set(title=f"{init} init", xlabel="step of success", ylim=(len(variants) - 0.5, -0.5))
         axes.set_xlim(0, 1.22 * facts["steps"])
         look.few_thousands(axes)
@@ -202,20 +206,20 @@ def large_n(tables: Tables) -> Figure:
         f"Many inputs: parities of {facts['k']} of n bits, width {facts['width']:,}, "
         f"{facts['seeds']} runs per point, at most {facts['steps']:,} steps",
     )
-    rates, times = picture.subplots(1, 2)
+    rates, spared = picture.subplots(1, 2)
     for i, (init, line) in enumerate(cells.groupby("init", sort=False)):
         x = np.arange(len(line)) + 0.05 * i
         bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
         style = {"color": INITS[str(init)], "marker": "o", "label": f"{init} init"}
         rates.errorbar(x, line["rate"], bars, capsize=3, **style)
-        times.plot(x, line["median_steps"], **style)
+        means = [_mean(seed_means(tables["runs"], {"n": n, "init": init})) for n in line["n"]]
+        _points(spared, list(x), means, **style)
     first = cells[cells["init"] == cells["init"].iloc[0]]
     names = [f"{n}\n(m = {m:,})" for n, m in zip(first["n"], first["samples"], strict=True)]
-    for axes in (rates, times):
+    for axes in (rates, spared):
         axes.set_xticks(range(len(names)), names)
         axes.set_xlabel("inputs n (training examples m)")
     rates.set(ylim=(-0.03, 1.05), ylabel="success rate", title="Who learns")
-    times.set(ylabel="median steps to success", title="When half of the runs have learned")
-    times.yaxis.set_major_formatter(look.THOUSANDS)
+    spared.set(ylim=(-0.03, 1.05), ylabel="share of steps spared", title="And how early")
     rates.legend()
     return picture

@@ -1,5 +1,7 @@
 """Pictures of the theorems that were run: thresholds over sparsity, bits and width."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -83,7 +85,7 @@ def under_sparse(tables: Tables) -> Figure:
         slopes = tables["exponents"].set_index("law")
         table = tables["least_samples" if name == "samples" else "least_widths"]
         for (s, part), colour in zip(table.groupby("s"), (GREEN, BLUE), strict=False):
-            row = slopes.loc[f"{name} over n, s = {s}"]
+            row: Any = slopes.loc[f"{name} over n, s = {s}"]
             medians = part.groupby("n")[name].median()
             axes.plot(part["n"], part[name], ".", ms=3, alpha=0.3, color=colour)
             axes.plot(
@@ -130,9 +132,9 @@ def fixed_kernel(tables: Tables) -> Figure:
     needed, sgd = tables["needed"], tables["sgd"]
     label = f"kernel: slope {slopes['kernel']:.2f}"
     middle.plot(needed["n"], needed["samples"], "o", ms=4, color=BLUE, alpha=0.5, label=label)
-    medians = needed.groupby("n")["samples"].median()
-    sizes = medians.index.to_numpy(float)
-    scale = np.exp(np.log(medians).mean() - facts["k"] * np.log(sizes).mean())
+    middles = needed.groupby("n")["samples"].median()
+    sizes = middles.index.to_numpy(float)
+    scale = np.exp(np.log(middles).mean() - facts["k"] * np.log(sizes).mean())
     middle.plot(sizes, scale * sizes ** facts["k"], "--", lw=1, color=BLUE)
     error = [sgd["fit"] - sgd["low"], sgd["high"] - sgd["fit"]]
     label = f"SGD, width {facts['width']}: slope {slopes['SGD']:.2f}"

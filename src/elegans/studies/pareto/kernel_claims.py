@@ -1,9 +1,11 @@
 """What is claimed of fixed kernels, on the tables of the study `fixed-kernel`."""
 
+from typing import Any, cast
+
 import numpy as np
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import bootstrap
+from elegans.statistics import Interval, bootstrap
 from elegans.studies.pareto.over_claims import exponent
 
 NEAR = 0.5  # what the kernel's exponent may differ from k
@@ -40,7 +42,9 @@ def without_biases_nothing_is_learned(tables: Tables) -> Claim:
     table = tables["kernel"]
     part = table[table["kernel"] == "without biases"]
     most = part[part["samples"] == part.groupby("n")["samples"].transform("max")]
-    errors = {n: bootstrap(rows["error"].to_numpy(float), np.mean) for n, rows in most.groupby("n")}
+    errors: dict[Any, Interval] = {
+        n: bootstrap(rows["error"].to_numpy(float), np.mean) for n, rows in most.groupby("n")
+    }
     n, least = min(errors.items(), key=lambda item: item[1].low)
     eigenvalue = float(tables["eigenvalues"].set_index("degree")["without"][tables.facts["k"]])
     return Claim(
@@ -62,7 +66,8 @@ def the_loss_is_above_its_bound(tables: Tables) -> Claim:
     part = table[table["kernel"] == "with biases"]
     gaps = (part["hinge"] - part["bound"]).groupby([part["n"], part["samples"]]).mean()
     interval = bootstrap(gaps.to_numpy(), np.min)
-    (n, samples), least = gaps.idxmin(), float(gaps.min())
+    n, samples = cast(tuple[Any, ...], gaps.idxmin())
+    least = float(gaps.min())
     return Claim(
         text="The kernel's hinge loss is never below that of theorem 5.6 for its norm",
         source="thesis, theorem 5.6 (repaired)",

@@ -1,5 +1,8 @@
 """What is claimed of theorem 16 as an algorithm, on the tables of the study `over-sparse`."""
 
+import math
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -12,10 +15,10 @@ NEAR = 0.3  # what a measured exponent may differ from the theorem's
 
 def exponent(tables: Tables, law: str) -> tuple[Interval, float]:
     """A measured slope with its interval, and the theorem's."""
-    row = tables["exponents"].set_index("law").loc[law]
-    return Interval(float(row["slope"]), float(row["low"]), float(row["high"])), float(
-        row["theory"]
-    )
+    table = tables["exponents"]
+    row: dict[Any, Any] = table[table["law"] == law].to_dict("records")[0]
+    slope = Interval(float(row["slope"]), float(row["low"]), float(row["high"]))
+    return slope, float(row["theory"])
 
 
 def is_near(slope: Interval, theory: float) -> bool:
@@ -115,9 +118,12 @@ def truncation_saves_samples(tables: Tables) -> Claim:
     table = table[(table["search"] == "samples") & (table["n"] == tables.facts["n"])]
     plain, truncated = (table[table["arm"] == a].set_index("s") for a in ("plain", "truncated"))
     ratios = plain["threshold"] / truncated["threshold"]
-    cautious = plain["low"] / truncated["high"]
+    # a threshold that was not found counts as no saving
+    cautious = (plain["low"] / truncated["high"]).fillna(0.0)
     s = cautious.idxmin()
-    interval = (ratios[s], cautious[s], plain["high"][s] / truncated["low"][s])
+    least = float(truncated["low"][s])
+    most = float(plain["high"][s]) / least if least > 0 else math.inf
+    interval = (float(ratios[s]), float(cautious[s]), most)
     return Claim(
         text="Truncation of the first gradient saves most of the examples",
         source="Pareto paper, footnote 4",

@@ -19,7 +19,7 @@ Decay, batch and steps of the second phase and the grids were chosen on seeds fr
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,7 @@ from elegans.studies.thresholds import law, threshold_draws
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
+from elegans.theory.boolean import majority
 from elegans.training import layerwise
 from elegans.training.recipe import Training
 
@@ -71,7 +72,7 @@ class Settings:
 
 def recipe(settings: Settings, s: int, samples: int, arm: str) -> Training:
     """The theorem's algorithm; truncated, or without its first step."""
-    rate = resources.over_sparse_formulas(s, K, s, settings.epsilon).learning_rate
+    rate = 1 / (2 * K * abs(majority.relevant_gradient(s, K)))
     is_fixed = arm == "fixed features"
     return layerwise(
         samples,
@@ -99,8 +100,10 @@ def cells(settings: Settings) -> list[dict[str, Any]]:
             narrow = 2 * max(1, round(share * width / 2))
             labels.append(("width", "truncated", settings.n, s, narrow, settings.many))
     for n, width in settings.larger:
-        sizes = [settings.fixed_s * size for size in settings.truncated]
-        labels += [("samples", "truncated", n, settings.fixed_s, width, m) for m in sizes]
+        labels += [
+            ("samples", "truncated", n, settings.fixed_s, width, settings.fixed_s * size)
+            for size in settings.truncated
+        ]
     for s, width in (settings.sparsities[0], settings.sparsities[-1]):
         labels.append(("control", "fixed features", settings.n, s, width, settings.many))
     names = ("search", "arm", "n", "s", "width", "samples")
@@ -143,7 +146,7 @@ def thresholds(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
     rows = []
     by = ["search", "arm", "n", "s"]
     for key, part in trials[trials["search"] != "control"].groupby(by, sort=False):
-        labels = dict(zip(by, key, strict=True))
+        labels = dict(zip(by, cast(tuple[Any, ...], key), strict=True))
         n, s = int(labels["n"]), int(labels["s"])
         varied = part[str(labels["search"])].to_numpy(float)
         success = part["success"].to_numpy(bool)

@@ -19,35 +19,36 @@ readout that solves for the parity on $k + 1$ sums. Its correlation $\mathbb{E}\
   examples; the dense init of the same width is the control.
 """
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
-from jaxtyping import Float
 
-from elegans import checks
-from elegans.cube import character, drawn_signs
 from elegans.experiments.experiment import Experiment
-from elegans.fields import configuration
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.statistics import log_slope, wilson
+from elegans.statistics import wilson
 from elegans.studies.pareto import under_claims
+from elegans.studies.pareto.good_neurons import (
+    SampleSearch,
+    WidthSearch,
+    correlation,
+    rest_coefficient,
+    sizes_of_gradient,
+    small_weight,
+)
 from elegans.studies.pareto.recipe import finished, training
 from elegans.studies.study import Scale, Study
-from elegans.studies.thresholds import least_size
+from elegans.studies.thresholds import least_size, power_law
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
 from elegans.theory.boolean import majority
 from elegans.training import layerwise
 
-TEST_ROWS = 4000
-ROWS_AT_ONCE = 2**14
 GOAL = 0.49  # one half, minus a small epsilon
 
 
@@ -65,110 +66,6 @@ class Settings:
     exact_samples: tuple[int, ...]
     exact_seeds: int
     exact_steps: int
-
-
-def small_weight(n: int, s: int) -> float:
-    r"""The $\epsilon$ of the init, half of the largest that is allowed; 1 for neurons of signs."""
-    return 0.5 / (n - s) if s else 1.0
-
-
-def sizes_of_gradient(n: int, k: int, s: int) -> tuple[float, float]:
-    """What a good neuron's gradient is at the rest of the support, and at irrelevant bits."""
-    share = abs(majority.half(s, s)) / 2
-    return tuple(share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
-
-
-def readout(k: int) -> Float[np.ndarray, " features"]:
-    r"""Weights of 1 and of $(\frac{\sigma}{2k} + b)_+$ for the $k$ biases that write the parity."""
-    sums = np.arange(-k, k + 1, 2)
-    ramps = np.maximum(sums[:, None] / (2 * k) + np.arange(1 - k, k, 2) / (2 * k), 0)
-    return np.linalg.solve(np.hstack([np.ones((k + 1, 1)), ramps]), (-1.0) ** ((k - sums) // 2))
-
-
-def correlation(weight: Float[np.ndarray, "n k"], k: int, epsilon: float, seed: int) -> float:
-    """How the subnetwork of one neuron per bias, in their order, correlates with the parity."""
-    x = drawn_signs(np.random.default_rng([seed, 11]), TEST_ROWS, len(weight))
-    bias = epsilon * np.arange(1 - k, k, 2) / (2 * k)
-    nu = readout(k)
-    h = nu[0] + np.maximum(x @ weight + bias, 0) @ nu[1:] / epsilon
-    size = math.sqrt(float(np.mean(h**2)))
-    return float(np.mean(h * character(x, tuple(range(k))))) / size if size > 0 else 0.0
-
-
-@configuration
-class SampleSearch:
-    """The least samples from which the good neurons of a seed pass, on a grid of nested sets."""
-
-    n: int
-    k: int
-    s: int
-
-    def __post_init__(self) -> None:
-        checks.whole(self, "s", self.s, low=0, high=self.k - 2, what="counts ones, fewer than k")
-
-    def grid(self) -> list[int]:
-        """Samples up to 70% of those that surely tell the gradients apart, from 1/180 on."""
-        relevant, irrelevant = sizes_of_gradient(self.n, self.k, self.s)
-        tolerance = (relevant - irrelevant) / 2
-        enough = 2 * math.log(4 * self.n * self.k / 0.01) / tolerance**2
-        return [round(enough * 2 ** (-j / 4)) for j in range(30, 1, -1)]
-
-    def __call__(self, seed: int) -> pd.DataFrame:
-        """One row per number of samples."""
-        n, k, s = self.n, self.k, self.s
-        generator = np.random.default_rng([seed, n, k, s])
-        epsilon = small_weight(n, s)
-        weight = np.full((n, k), epsilon)
-        for j in range(k):
-            weight[generator.choice(k, s, replace=False), j] = 1.0
-        bias = epsilon * np.arange(1 - k, k, 2) / (2 * k) * (1 if s else 0.5)
-        total, count, rows = np.zeros((n, k)), 0, []
-        for samples in self.grid():
-            while count < samples:
-                x = drawn_signs(generator, min(ROWS_AT_ONCE, samples - count), n)
-                y = character(x, tuple(range(k)))
-                total += x.T @ (y[:, None] * (x @ weight + bias > 0))
-                count += len(x)
-            after = self.stepped(weight, total / count, epsilon)
-            rows.append({"samples": samples, "correlation": correlation(after, k, epsilon, seed)})
-        return pd.DataFrame(rows)
-
-    def stepped(
-        self, weight: Float[np.ndarray, "n k"], gradient: Float[np.ndarray, "n k"], epsilon: float
-    ) -> Float[np.ndarray, "n k"]:
-        """The neurons after one truncated step, those of the mirrored pair whose sign is right."""
-        relevant, irrelevant = sizes_of_gradient(self.n, self.k, self.s)
-        large = np.where(np.abs(gradient) <= (relevant + irrelevant) / 2, 0.0, gradient)
-        sign = np.sign(majority.half(self.s, self.s) * rest_coefficient(self.n, self.k, self.s))
-        kept = epsilon / (2 * self.k) if self.s else 0.0
-        return kept * weight + epsilon / (2 * self.k * relevant) * sign * large
-
-
-def rest_coefficient(n: int, k: int, s: int) -> float:
-    """Majority's coefficient among the small weights, whose sign the right neuron has."""
-    return majority.coefficient(n - s, k - s - 1)
-
-
-@configuration
-class WidthSearch:
-    """The least width at which a random network holds a good neuron of each bias."""
-
-    n: int
-    k: int
-    s: int
-
-    def __call__(self, seed: int) -> pd.DataFrame:
-        """One row."""
-        generator = np.random.default_rng([seed, self.n, self.k, self.s, 5])
-        first: dict[int, int] = {}
-        drawn = 0
-        while len(first) < self.k:
-            order = generator.random((4096, self.n)).argpartition(self.s, axis=1)[:, : self.s]
-            bias = generator.integers(0, self.k, len(order))
-            for i in np.flatnonzero((order < self.k).all(axis=1)):
-                first.setdefault(int(bias[i]), drawn + int(i) + 1)
-            drawn += len(order)
-        return pd.DataFrame([{"width": 2 * max(first.values())}])
 
 
 def draw_experiment(n: int, k: int, s: int, samples: int) -> Experiment:
@@ -258,7 +155,8 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 def least_samples(table: pd.DataFrame) -> pd.DataFrame:
     """Per s, n and seed: the least samples from which all that are more pass; infinite if none."""
     rows = []
-    for (s, n, seed), part in table.groupby(["s", "n", "seed"], sort=False):
+    for key, part in table.groupby(["s", "n", "seed"], sort=False):
+        s, n, seed = cast(tuple[Any, ...], key)
         least = least_size(part["samples"].tolist(), (part["correlation"] >= GOAL).tolist())
         rows.append({"s": int(s), "n": int(n), "seed": int(seed), "samples": least})
     return pd.DataFrame(rows)
@@ -269,8 +167,9 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
     rows = []
     for name, table, column in (("samples", needed, "samples"), ("width", widths, "width")):
         for s, part in table.groupby("s"):
-            slope = log_slope(part, "n", column)
-            theory = settings.k - s - 1 if name == "samples" else s
+            known = int(cast(Any, s))
+            slope = power_law(part, "n", column)
+            theory = settings.k - known - 1 if name == "samples" else known
             rows.append(
                 {
                     "law": f"{name} over n, s = {s}",
@@ -286,8 +185,13 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
 def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) -> pd.DataFrame:
     """Per s and n: what 95% of the seeds need at most, beside the prescription."""
     rows = []
-    for (s, n), part in needed.groupby(["s", "n"]):
-        row = {"s": int(s), "n": int(n), "samples": part["samples"].quantile(0.95, "higher")}
+    for key, part in needed.groupby(["s", "n"]):
+        s, n = cast(tuple[Any, ...], key)
+        row: dict[str, Any] = {
+            "s": int(s),
+            "n": int(n),
+            "samples": part["samples"].quantile(0.95, "higher"),
+        }
         if s:
             plan = resources.under_sparse(int(n), settings.k, int(s))
             wide = widths[(widths["s"] == s) & (widths["n"] == n)]["width"]
@@ -302,7 +206,8 @@ def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
 def exact_rates(table: pd.DataFrame) -> pd.DataFrame:
     """Per init and samples: how many runs learn."""
     rows = []
-    for (init, samples), part in finished(table).groupby(["init", "samples"], sort=False):
+    for key, part in finished(table).groupby(["init", "samples"], sort=False):
+        init, samples = cast(tuple[Any, ...], key)
         rate = wilson(int(part["success"].sum()), len(part))
         rows.append({"init": init, "samples": int(samples), "runs": len(part), "rate": rate.value})
         rows[-1] |= {"low": rate.low, "high": rate.high}

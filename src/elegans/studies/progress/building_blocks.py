@@ -182,22 +182,24 @@ def biases_break_the_symmetry(tables: Tables) -> Claim:
 def sharper_rectifiers_have_larger_gaps(tables: Tables) -> Claim:
     """At equal mean squared derivative the rectifier's gap exceeds that of its smooth version."""
     gains: dict[int, Interval] = {}
-    medians = {}
+    means = {}
     for k, part in groups(tables["sharpness"], "k"):
         by_name = part.pivot(index="seed", columns="activation", values="gap")
-        gains[int(k)] = paired(by_name["smooth rectifier"], by_name["rectifier"]).difference
-        medians[int(k)] = by_name.median()
+        pair = by_name["smooth rectifier"], by_name["rectifier"]
+        # the mean, as most gaps are small and the few large ones are those that matter
+        gains[int(k)] = paired(*pair, np.mean).difference
+        means[int(k)] = by_name.mean()
     worst = min(gains, key=lambda k: gains[k].low)
     return Claim(
         text="Sharpness helps: a rectifier has a larger gap than its smooth version",
         source=SOURCE,
         measured="; ".join(
-            f"k = {k}: larger by {gain:.4f}, paired by neuron (medians "
-            + ", ".join(f"{name} {value:.4f}" for name, value in medians[k].items())
+            f"k = {k}: larger by {gain:.4f}, paired by neuron (means "
+            + ", ".join(f"{name} {value:.4f}" for name, value in means[k].items())
             + ")"
             for k, gain in gains.items()
         ),
-        against="a k at which the interval of the median difference reaches zero",
+        against="a k at which the interval of the mean difference reaches zero",
         holds=gains[worst].low > 0,
         interval=gains[worst],
     )

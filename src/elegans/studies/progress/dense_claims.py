@@ -1,10 +1,13 @@
 """What is claimed of theorem 5.5 as an algorithm, on the tables of that study."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, paired, wilson
+from elegans.studies.study import known_failure
 
 THEOREM = "thesis, theorem 5.5"
 ENOUGH = 0.99  # of the neurons, where proposition B.7 promises all but one in a hundred
@@ -21,7 +24,7 @@ def prescribed(tables: Tables, arm: str = "algorithm") -> pd.DataFrame:
 def the_first_step_recovers_the_support(tables: Tables) -> Claim:
     """With the samples of proposition B.7, the k largest weights are the support."""
     runs = prescribed(tables)
-    intervals = {
+    intervals: dict[Any, Interval] = {
         n: bootstrap(part["recovered"].to_numpy(float), np.mean) for n, part in runs.groupby("n")
     }
     n, worst = min(intervals.items(), key=lambda item: item[1].low)
@@ -39,7 +42,7 @@ def recovery_takes_samples(tables: Tables) -> Claim:
     """The control: with few of those samples most neurons do not show the support."""
     trials = tables["trials"]
     trials = trials[trials["arm"] == "algorithm"]
-    shares = {}
+    shares: dict[Any, Interval] = {}
     for n, part in trials.groupby("n"):
         few = part[part["first_batch"] == part["first_batch"].min()]
         shares[n] = bootstrap(few["recovered"].to_numpy(float), np.mean)
@@ -54,6 +57,12 @@ def recovery_takes_samples(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    "The batch of proposition B.7 shows which weights are the largest, but lemma B.4 needs them "
+    "more precisely: at 51 bits the errors of 49 irrelevant weights add up, and some readouts end "
+    "above the goal. Those that SGD finds in the same runs do not.",
+    scales=["quick"],
+)
 def the_readout_is_there(tables: Tables) -> Claim:
     """Lemmas B.4, B.5: on the neurons of step 0 a readout of loss at most epsilon exists."""
     epsilon = float(tables.facts["epsilon"])
@@ -72,7 +81,7 @@ def the_readout_is_there(tables: Tables) -> Claim:
 def the_algorithm_reaches_its_loss(tables: Tables) -> Claim:
     """SGD on the second layer ends at a hinge loss of at most epsilon."""
     epsilon = float(tables.facts["epsilon"])
-    rates: dict[int, Interval] = {}
+    rates: dict[Any, Interval] = {}
     for n, part in prescribed(tables).groupby("n"):
         rates[n] = wilson(int((part["test_loss"] <= epsilon).sum()), len(part))
     n, worst = min(rates.items(), key=lambda item: item[1].low)

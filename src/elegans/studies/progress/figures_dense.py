@@ -49,6 +49,6 @@ def dense_sign(tables: Tables) -> Figure:
             right.plot(x, part["test_loss"].clip(lower=1e-3), ".", ms=5, color=shades[n])
     right.axhline(facts["epsilon"], color="0.4", ls=":", lw=1)
     right.set_xticks(range(len(ARMS)), ["whole algorithm", "theorem's rate", "no first step"])
-    right.set(yscale="log", ylabel="hinge loss on new examples at the end")
+    right.set(yscale="log", ylabel="hinge loss on new examples (at least 0.001)")
     right.set_title(f"What the second layer reaches\n(dotted: the goal, {facts['epsilon']:g})")
     return picture

@@ -47,6 +47,8 @@ def phase_transitions(tables: Tables) -> Figure:
         axes.set_visible(False)
     for axes in panels[::ACROSS]:
         axes.set_ylabel("error")
+    for axes in panels[start : start + len(extra)]:
+        axes.set_xlabel("step", fontsize=8)
     return picture
 
 

@@ -225,7 +225,7 @@ STUDY = Study(
                 wide_seeds=5,
                 test_samples=8192,
             ),
-            minutes=50,
+            minutes=25,
         ),
         "paper": Scale(
             Settings(

@@ -117,20 +117,25 @@ def faster_than_guessing(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "A small transformer with layer norm converges under SGD in some runs, at a rate of 0.1, "
-        "and six seeds do not separate it from Adam; the document speaks of width 1,024 without "
-        "norms, which is run at scale paper."
+        "The document trained it with SGD at a few small (n, k) only, and (10, 3) is one of them: "
+        "a small transformer with layer norm converges there under SGD at a rate of 0.1 nearly as "
+        "often as under Adam. Larger tasks, on which Adam itself needs a width of 64, are those of "
+        "scale laptop; the document's width of 1,024 without norms is that of scale paper."
     ),
     scales=("quick",),
 )
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
-    """Plain SGD does not train the transformer at any rate; Adam, the control, does."""
+    """Plain SGD trains the transformer less often than Adam, the control, at each of its rates.
+
+    The document could not train it with SGD "beyond a few small (n, k)". Those of the quick scale
+    are small, so that SGD need not fail altogether there.
+    """
     rows = tables["transformer"]
     shares = {key: share_of(part["success"]) for key, part in groups(rows, ["optimizer", "rate"])}
     adam = max((s for (name, _), s in shares.items() if name == "adam"), key=lambda s: s.value)
     sgd = max((s for (name, _), s in shares.items() if name == "sgd"), key=lambda s: s.value)
     return Claim(
-        text="Plain SGD fails on transformers, on which Adam succeeds",
+        text="On transformers plain SGD, at its best rate, converges less often than Adam",
         source=f"{SOURCE}, section B.4.1",
         measured=f"SGD at its best rate converges in {sgd:.0%} of runs, Adam in {adam:.0%}",
         against="intervals of the two shares that overlap",

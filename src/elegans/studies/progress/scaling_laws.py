@@ -206,7 +206,7 @@ QUICK = Settings(
     grid_seeds=16,
     grid_steps=5000,
     transformer=(10, 3),
-    transformer_seeds=6,
+    transformer_seeds=20,
     transformer_steps=1000,
 )
 LAPTOP = Settings(

@@ -24,7 +24,8 @@ def gates(tables: Tables) -> Figure:
     strict = strengths.loc[strengths["k"] == 1, "share"]
     if len(strict):
         left.axvspan(strict.min(), strict.max(), color="0.93", zorder=0)
-        left.text(strict.max(), left.get_ylim()[0], "1-sparse everywhere ", ha="right", fontsize=8)
+        note = {"transform": left.transAxes, "ha": "right", "fontsize": 8}
+        left.text(0.95, 0.16, "grey: 1-sparse at every input", **note)
     left.set(yscale="log", xlabel="strength of the gates, share of √q", ylabel="sensitivity")
     left.set(title="From no gates to gates that always close")
     left.legend(fontsize=8)

@@ -77,7 +77,7 @@ def they_leave_at_the_transition(tables: Tables) -> Claim:
         for name, part in parts.items()
     }
     text, holds, interval = by_case({name: lag.abs() <= 1 for name, lag in lags.items()})
-    medians = ", ".join(f"{lag.median():+.0f}" for lag in lags.values())
+    medians = ", ".join(f"{lag.median():+.1f}" for lag in lags.values())
     return Claim(
         text="The effective number falls at the transition, within one evaluation of the error",
         source=PHASE,

@@ -16,6 +16,7 @@ POLYNOMIAL, NETWORK = "polynomial", "network"
 STUDENTS = (POLYNOMIAL, NETWORK)
 DENSE_EXPONENT = 2.0
 RESAMPLES = 500
+BEYOND = 1e6  # what a size counts for that is beyond all that were tried
 
 
 def draws(tables: Tables, student: str, teacher: str) -> pd.DataFrame:
@@ -27,7 +28,10 @@ def draws(tables: Tables, student: str, teacher: str) -> pd.DataFrame:
 
 def ratio(tables: Tables, student: str, first: str, second: str) -> Interval:
     """The geometric mean over s of least sizes, `second` over `first`, with its interval."""
-    logs = [np.log(draws(tables, student, teacher).to_numpy(float)) for teacher in (first, second)]
+    logs = [
+        np.log(draws(tables, student, teacher).to_numpy(float).clip(1.0, BEYOND))
+        for teacher in (first, second)
+    ]
     values = np.exp((logs[1] - logs[0]).mean(axis=1))
     return percentile(float(values[0]), values[1:], 0.95)
 
@@ -86,6 +90,6 @@ def grows_less_than_the_dense_bound(tables: Tables) -> Claim:
         source=f"{SOURCE}, theorem 17 (exponent 1 for k = 1) beside the dense bound (2)",
         measured=f"exponent of s in the least number of examples: {text}",
         against="a student whose interval of the exponent reaches 2",
-        holds=most.high < DENSE_EXPONENT,
+        holds=all(interval.high < DENSE_EXPONENT for interval in laws.values()),
         interval=most,
     )

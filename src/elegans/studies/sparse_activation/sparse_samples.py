@@ -149,7 +149,7 @@ def powers(low: int, high: int) -> tuple[int, ...]:
 
 STUDY = Study(
     name="sparse-samples",
-    title="Random networks with many active neurons need fewer examples than with one",
+    title="How many examples does a network with one active neuron need, or with many?",
     summary=(
         "Bounds say that networks of which few neurons are active at any input can be learned "
         "from fewer examples than others: in proportion to the number s of neurons, not to its "
