@@ -75,8 +75,9 @@ def page(name: str) -> str:
 
 def automodule(name: str, *, members: bool) -> list[str]:
     """The directive that shows a module's docstring, perhaps with what it defines."""
-    option = "members" if members else "no-members"
-    return ["```{eval-rst}", f".. automodule:: {name}", f"   :{option}:", "```", ""]
+    options = ["   :members:" if members else "   :no-members:"]
+    options += ["   :imported-members:"] if name == SERVER else []
+    return ["```{eval-rst}", f".. automodule:: {name}", *options, "```", ""]
 
 
 def top_page() -> str:
