@@ -60,7 +60,7 @@ def test_pictures_are_narrow_and_small(tmp_path, monkeypatch):
 
 def test_the_command_keeps_what_it_can_and_says_what_it_cannot(bundle, tmp_path, capsys):
     results = tmp_path / "results"
-    (results / "gone").mkdir(parents=True)
+    result(study="gone", figures={}, charts={}).write(results / "gone")
     out = bundle.parent
     for study, scale in (("made-up", "quick"), ("trigrams", "laptop"), ("mixtures", "quick")):
         result(study=study, scale=scale, charts={}).write(out / study)
@@ -68,14 +68,24 @@ def test_the_command_keeps_what_it_can_and_says_what_it_cannot(bundle, tmp_path,
     assert keep.main([str(out), "--results", str(results)]) == 1
     printed, errors = capsys.readouterr()
     assert "the catalogue has no study 'made-up'" in printed
-    assert "its scale is 'laptop', not 'quick'" in printed
+    assert "trigrams-laptop: 1 of 2 claims hold" in printed
     assert "gone: removed" in printed
     assert f"1 of {len(catalogue.entries())} studies have a result." in printed
     assert "mixtures has 0 pictures of 1 figures. Run: elegans draw" in errors
-    assert {path.name for path in results.iterdir()} == {"frontier", "README.md"}
+    assert {path.name for path in results.iterdir()} == {"frontier", "trigrams-laptop", "README.md"}
     overview = (results / "README.md").read_text("utf-8")
     assert "✗✗ FAILS: depth helps" in overview
     assert '<img src="frontier/figure.png"' in overview
+
+
+def test_a_damaged_result_is_named(bundle, tmp_path, capsys):
+    results = tmp_path / "results"
+    keep.keep(bundle, results)
+    (results / "frontier/tables/points.csv").unlink()
+    out = tmp_path / "other"
+    result(study="trigrams", charts={}).write(out / "trigrams")
+    assert keep.main([str(out), "--results", str(results)]) == 1
+    assert "frontier lacks points.csv" in capsys.readouterr().err
 
 
 def test_a_directory_without_bundles_is_refused(tmp_path, capsys):
@@ -98,6 +108,7 @@ def test_failures_come_first_in_words_and_are_escaped(bundle, tmp_path):
     assert "depth helps" in failures
     assert "helps" not in failures.replace("depth helps", "")
     index = (tmp_path / "pages/index.md").read_text("utf-8")
+    assert "1 results of 1 studies, each made by one command on two cores." in index
     assert "Of their 3 claims 1 hold and 2 fail" in index
     assert (tmp_path / "pages/thumbnails/frontier.png").exists()
 
@@ -110,10 +121,10 @@ def test_every_chapter_has_a_place_in_the_gallery():
 @pytest.mark.parametrize(
     "kept", sorted(p.parent for p in keep.RESULTS.glob("*/result.json")), ids=lambda path: path.name
 )
-def test_what_is_kept_is_a_small_bundle_at_quick_scale(kept):
+def test_what_is_kept_is_a_small_bundle_of_the_catalogue(kept):
     content = Result.read(kept)
-    assert content.study == kept.name
-    assert content.scale == "quick"
+    assert gallery.key(content) == kept.name
+    assert content.study in {entry.name for entry in catalogue.entries()}
     assert content.claims
     assert len(gallery.pictures(kept)) == len(content.figures)
     for path in kept.rglob("*"):

@@ -22,6 +22,7 @@ CHAPTERS = {
     "sparse_activation": ("Sparse activations", "sparse-activations.md"),
     "tables": ("Tables", "tabular.md"),
 }
+QUICK = "quick"
 THUMBNAIL = (480, 320)  # pixels, at most
 ROWS_SHOWN = 12
 SYMBOLS = {"holds": "✓", "known failure": "✗", "FAILS": "✗✗", "HOLDS unexpectedly": "✓✗"}
@@ -30,6 +31,16 @@ SYMBOLS = {"holds": "✓", "known failure": "✗", "FAILS": "✗✗", "HOLDS une
 def escape(text: str) -> str:
     """Plain text as Markdown that shows just that."""
     return re.sub(r"([\\`*_{}\[\]()<>#+\-.!|~$^:&])", r"\\\1", " ".join(text.split()))
+
+
+def key(result: Result) -> str:
+    """The name of a result's directory and page: that of its study, with any scale but quick."""
+    return result.study if result.scale == QUICK else f"{result.study}-{result.scale}"
+
+
+def heading(result: Result) -> str:
+    """The title of a study as Markdown, with any scale but quick."""
+    return escape(result.title) + (f" (scale {result.scale})" if result.scale != QUICK else "")
 
 
 def pictures(directory: Path) -> list[Path]:
@@ -47,18 +58,21 @@ def chapters(results: Path) -> dict[str, list[Result]]:
                 f"The study {entry.name} is of the chapter {chapter!r}, which the gallery does not "
                 f"know; CHAPTERS in {__file__} has {', '.join(CHAPTERS)}."
             )
-        if (results / entry.name).exists():
-            kept[chapter].append(Result.read(results / entry.name))
+        for scale in entry.minutes:
+            path = results / (entry.name if scale == QUICK else f"{entry.name}-{scale}")
+            if path.exists():
+                kept[chapter].append(Result.read(path))
     return kept
 
 
 def counted(results: Sequence[Result]) -> str:
-    """How many studies there are, and how many of their claims hold."""
+    """How many results there are, and how many of their claims hold."""
     claims = [claim for result in results for claim in result.claims]
     holding = sum(claim.holds for claim in claims)
     return (
-        f"{len(results)} studies at quick scale, each made by one command on two cores. Of their "
-        f"{len(claims)} claims {holding} hold and {len(claims) - holding} fail"
+        f"{len(results)} results of {len({result.study for result in results})} studies, each made "
+        f"by one command on two cores. Of their {len(claims)} claims {holding} hold and "
+        f"{len(claims) - holding} fail"
     )
 
 
@@ -81,8 +95,8 @@ def overview(kept: dict[str, list[Result]]) -> str:
                 [verdict(result)]
                 + [f"{SYMBOLS[c.outcome]} {c.outcome}: {escape(c.text)}" for c in failing]
             )
-            image = f'<img src="{result.study}/figure.png" width="320" alt="{result.study}">'
-            lines += [f"| `{result.study}`<br>{escape(result.title)} | {claims} | {image} |"]
+            image = f'<img src="{key(result)}/figure.png" width="320" alt="{key(result)}">'
+            lines += [f"| `{key(result)}`<br>{heading(result)} | {claims} | {image} |"]
         lines += [""] if studies else []
     return "\n".join(lines)
 
@@ -90,7 +104,7 @@ def overview(kept: dict[str, list[Result]]) -> str:
 def index(kept: dict[str, list[Result]]) -> str:
     """The page of all results: what fails, then a card per study."""
     results = [result for chapter in kept.values() for result in chapter]
-    missing = len(catalogue.entries()) - len(results)
+    missing = len(catalogue.entries()) - sum(result.scale == QUICK for result in results)
     lines = [
         "# Gallery",
         "",
@@ -106,7 +120,7 @@ def index(kept: dict[str, list[Result]]) -> str:
         title, page = CHAPTERS[chapter]
         lines += [f"## {title}", "", f"The chapter's page: [{page}](../{page}).", ""]
         lines += ["::::{container} cards", *(line for s in studies for line in card(s)), "::::", ""]
-    listed = [f"{result.study} <{result.study}>" for result in results]
+    listed = [f"{key(result)} <{key(result)}>" for result in results]
     lines += ["```{toctree}", ":hidden:", "", "failures", *listed, "```", ""]
     return "\n".join(lines)
 
@@ -115,13 +129,13 @@ def card(result: Result) -> list[str]:
     """A study as a small picture, its title and how many of its claims hold."""
     return [
         ":::{container} card",
-        f"```{{image}} thumbnails/{result.study}.png",
-        f":alt: The figure of {result.study}",
-        f":target: {result.study}.html",
+        f"```{{image}} thumbnails/{key(result)}.png",
+        f":alt: The figure of {key(result)}",
+        f":target: {key(result)}.html",
         ":loading: lazy",
         "```",
         "",
-        f"[{escape(result.title)}]({result.study}.md)",
+        f"[{heading(result)}]({key(result)}.md)",
         "",
         f"{verdict(result)}, {duration(result.seconds)}",
         ":::",
@@ -141,7 +155,7 @@ def failures(kept: dict[str, list[Result]]) -> str:
     lines = [
         "# What fails",
         "",
-        "Claims of the documents, or of ours, that do not hold at quick scale. A *known failure* "
+        "Claims of the documents, or of ours, that do not hold. A *known failure* "
         "is declared in the study, with its reason; any other surprise ends its command with "
         "status 1.",
         "",
@@ -149,7 +163,7 @@ def failures(kept: dict[str, list[Result]]) -> str:
     for result in results:
         failing = [claim for claim in result.ordered_claims() if not claim.holds]
         if failing:
-            lines += [f"## [{escape(result.title)}]({result.study}.md)", ""]
+            lines += [f"## [{heading(result)}]({key(result)}.md)", ""]
             lines += [line for claim in failing for line in claim_lines(claim)]
     return "\n".join(lines)
 
@@ -173,12 +187,12 @@ def claim_lines(claim: Claim) -> list[str]:
 
 def page(result: Result, files: Sequence[str]) -> str:
     """The page of a study: picture, claims, command, minutes, versions, tables."""
-    lines = [f"# {escape(result.title)}", ""]
+    lines = [f"# {heading(result)}", ""]
     lines += [f"{escape(result.source)}; study `{result.study}` at scale `{result.scale}`.", ""]
     lines += [escape(result.summary), ""]
     for name, file in zip(result.figures, files, strict=True):
         caption = result.captions.get(name, result.title)
-        lines += [f":::{{figure}} ../results/{result.study}/{file}"]
+        lines += [f":::{{figure}} ../results/{key(result)}/{file}"]
         lines += [f":alt: {caption}", "", escape(caption), ":::", ""]
     lines += [f"## Claims: {escape(result.verdict())}", ""]
     lines += [line for claim in result.ordered_claims() for line in claim_lines(claim)]
@@ -199,7 +213,7 @@ def tables(result: Result) -> list[str]:
     """The small tables of a result: those that a terminal prints, and all as files."""
     lines = ["## Tables", ""] if result.tables else []
     for name, table in result.tables.items():
-        path = f"../results/{result.study}/tables/{name}.csv"
+        path = f"../results/{key(result)}/tables/{name}.csv"
         lines += [f"{{download}}`{name}.csv <{path}>`, {len(table)} rows"]
         lines += [f"({escape(result.captions[name])})" if name in result.captions else "", ""]
         if name in result.shown and len(table) <= ROWS_SHOWN:
@@ -219,11 +233,11 @@ def write(directory: Path, results: Path) -> None:
     (directory / "thumbnails").mkdir(parents=True)
     texts = {"index": index(kept), "failures": failures(kept)}
     for result in (result for chapter in kept.values() for result in chapter):
-        paths = pictures(results / result.study)
-        texts[result.study] = page(result, [path.name for path in paths])
+        paths = pictures(results / key(result))
+        texts[key(result)] = page(result, [path.name for path in paths])
         with Image.open(paths[0]) as image:
             image = image.convert("RGB")
             image.thumbnail(THUMBNAIL)
-            image.save(directory / "thumbnails" / f"{result.study}.png", optimize=True)
+            image.save(directory / "thumbnails" / f"{key(result)}.png", optimize=True)
     for name, text in texts.items():
         (directory / f"{name}.md").write_text(text, encoding="utf-8")

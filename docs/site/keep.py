@@ -1,9 +1,9 @@
 """Keeps the small files of bundles for the gallery: `python -m docs.site.keep out`.
 
-Of each study of the catalogue that has a bundle at quick scale in the given directory,
-`docs/results/NAME/` gets `result.json`, small tables and compact pictures. That is a bundle again;
-a note in it names the tables that were too large to keep. `docs/results/README.md` is the gallery
-for those who read the repository instead of the site.
+Of each study of the catalogue that has a bundle in the given directory, `docs/results/NAME/` (at
+another scale than quick, `NAME-SCALE/`) gets `result.json`, small tables and compact pictures. That
+is a bundle again; a note in it names the tables that were too large to keep.
+`docs/results/README.md` is the gallery for those who read the repository instead of the site.
 """
 
 import argparse
@@ -22,7 +22,6 @@ from elegans.report.tables import to_csv
 from elegans.studies import catalogue
 
 RESULTS = Path(__file__).parents[1] / "results"
-SCALE = "quick"
 TABLE_BYTES = 12_000
 PICTURE_BYTES = 150_000
 # Width and colours of a picture, the first that is small enough.
@@ -43,7 +42,7 @@ def keep(source: Path, results: Path = RESULTS) -> str:
     large = [name for name in result.tables if name not in small]
     left_out = f"Tables that are too large for the gallery: {', '.join(large)}."
     notes = [*result.notes, *([left_out] if large else [])]
-    target = results / result.study
+    target = results / gallery.key(result)
     if target.exists():
         shutil.rmtree(target)
     shown = [name for name in result.shown if name in small]
@@ -52,7 +51,7 @@ def keep(source: Path, results: Path = RESULTS) -> str:
     for picture in drawn:
         (target / picture.name).write_bytes(compact(picture))
     total = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    return f"{result.study}: {result.verdict()}; {total / 1000:.0f} kB"
+    return f"{gallery.key(result)}: {result.verdict()}; {total / 1000:.0f} kB"
 
 
 def compact(picture: Path) -> bytes:
@@ -72,7 +71,7 @@ def compact(picture: Path) -> bytes:
 
 
 def main(arguments: list[str]) -> int:
-    """Keeps every bundle of the catalogue at quick scale; names what was passed over and why."""
+    """Keeps every bundle of the catalogue; names what was passed over and why."""
     parser = argparse.ArgumentParser(prog="python -m docs.site.keep", description=__doc__)
     parser.add_argument("source", type=Path, help='bundles, as "elegans reproduce --out" has them')
     parser.add_argument("--results", type=Path, default=RESULTS, help="where they are kept")
@@ -88,19 +87,21 @@ def main(arguments: list[str]) -> int:
             result = Result.read(source)
             if result.study not in names:
                 print(f"{source}: passed over, the catalogue has no study {result.study!r}.")
-            elif result.scale != SCALE:
-                print(f"{source}: passed over, its scale is {result.scale!r}, not {SCALE!r}.")
             else:
                 print(keep(source, options.results))
         except (bundle.BundleError, OSError, ValueError) as error:
             print(f"{source}: {error}", file=sys.stderr)
             is_whole = False
-    for path in options.results.iterdir():
-        if path.is_dir() and path.name not in names:
-            shutil.rmtree(path)
-            print(f"{path.name}: removed, the catalogue no longer has it.")
-    overview = gallery.overview(gallery.chapters(options.results))
-    (options.results / "README.md").write_text(overview, encoding="utf-8")
+    for path in sorted(options.results.glob("*/result.json")):
+        if bundle.from_json(path.read_text(encoding="utf-8"))["study"] not in names:
+            shutil.rmtree(path.parent)
+            print(f"{path.parent.name}: removed, the catalogue no longer has it.")
+    try:
+        overview = gallery.overview(gallery.chapters(options.results))
+        (options.results / "README.md").write_text(overview, encoding="utf-8")
+    except bundle.BundleError as error:
+        print(f"The overview is not written: {error}", file=sys.stderr)
+        is_whole = False
     missing = [name for name in names if not (options.results / name / "result.json").exists()]
     print(f"{len(names) - len(missing)} of {len(names)} studies have a result.")
     if missing:

@@ -16,6 +16,7 @@ import elegans
 
 # What runs when it is imported, the command line, and modules that only this package calls.
 SKIPPED = {"__main__", "cli", "commands", "worker"}
+SERVER = "elegans.explorer"  # its modules answer a browser; users call `explore` alone
 CHAPTERS = {
     path.parent.name for path in (Path(elegans.__path__[0]) / "studies").glob("*/__init__.py")
 }
@@ -28,7 +29,10 @@ def rooms() -> list[str]:
 
 def parts(package: ModuleType) -> tuple[list[str], list[str]]:
     """The modules of a package, and the packages in it."""
-    modules, packages = [], []
+    modules: list[str] = []
+    packages: list[str] = []
+    if package.__name__ == SERVER:
+        return modules, packages
     for part in pkgutil.iter_modules(getattr(package, "__path__", [])):
         is_chapter = package.__name__ == "elegans.studies" and part.name in CHAPTERS
         if part.name not in SKIPPED and not part.name.startswith("_") and not is_chapter:
@@ -71,8 +75,9 @@ def page(name: str) -> str:
 
 def automodule(name: str, *, members: bool) -> list[str]:
     """The directive that shows a module's docstring, perhaps with what it defines."""
-    option = "members" if members else "no-members"
-    return ["```{eval-rst}", f".. automodule:: {name}", f"   :{option}:", "```", ""]
+    options = ["   :members:" if members else "   :no-members:"]
+    options += ["   :imported-members:"] if name == SERVER else []
+    return ["```{eval-rst}", f".. automodule:: {name}", *options, "```", ""]
 
 
 def top_page() -> str:
