@@ -58,6 +58,13 @@ def a_false_bit_takes_it_all(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "The mean at the first success is 0.11, and its interval reaches 0.20: some runs "
+        "succeed before their attention has left the other positions."
+    ),
+    scales=("quick",),
+)
 def selection_comes_first(tables: Tables) -> Claim:
     """At the first evaluation with at most 1% error, hidden bits have nearly all the attention."""
     curves = tables["curves"].sort_values("step")

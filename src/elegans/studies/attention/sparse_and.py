@@ -31,7 +31,7 @@ from elegans.studies.attention.protocol import (
     until_success,
 )
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 
 SOURCE = "thesis, section 4.6 and Figure 4.2"
@@ -76,6 +76,14 @@ def tables(settings: ThresholdSettings, runs: Mapping[str, Runs]) -> dict[str, p
     return result | {"thresholds": table}
 
 
+@known_failure(
+    reason=(
+        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
+        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
+        "upper limit."
+    ),
+    scales=("quick",),
+)
 def grows_like_a_logarithm(tables: Tables) -> Claim:
     """The exponent of a power law is far below one."""
     interval = thresholds.law(draws(tables), is_power=True)
@@ -92,6 +100,14 @@ def grows_like_a_logarithm(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
+        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
+        "upper limit."
+    ),
+    scales=("quick",),
+)
 def slope_is_that_of_information(tables: Tables) -> Claim:
     """The number of samples per e-fold of T is positive, and of the size that theory has."""
     interval = thresholds.law(draws(tables), is_power=False)
@@ -111,6 +127,14 @@ def slope_is_that_of_information(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
+        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
+        "upper limit."
+    ),
+    scales=("quick",),
+)
 def is_about_elimination(tables: Tables) -> Claim:
     """The transformer needs about as many examples as elimination, at every T."""
     table = tables["thresholds"]
@@ -190,7 +214,7 @@ STUDY = Study(
                 per_round=1,
                 first_seed=200,
             ),
-            minutes=2,
+            minutes=3,
         ),
         "laptop": Scale(
             ThresholdSettings(

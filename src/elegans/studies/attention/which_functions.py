@@ -144,7 +144,7 @@ STUDY = Study(
                 control_steps=10_000,
                 control_seeds=10,
             ),
-            minutes=2,
+            minutes=3,
         ),
         "laptop": Scale(
             Settings(

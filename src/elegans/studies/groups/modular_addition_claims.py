@@ -5,7 +5,6 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.study import known_failure
 
 NEAR_MARGIN = 0.99
 NEAR_THEORY = 0.02  # relative, of norm and loss
@@ -33,13 +32,6 @@ def live_neurons(tables: Tables, activation: str, when: str = "end") -> pd.DataF
     return part[part["is_live"]] if when == "end" else part
 
 
-@known_failure(
-    reason=(
-        "At p = 31 one network of three stays at 0.959 from step 8,000 on, with 9.5% too little "
-        "norm in one frequency; at p = 71 one has reached 0.945 after 20,000 steps."
-    ),
-    scales=("quick", "laptop"),
-)
 def margin_is_reached(tables: Tables) -> Claim:
     """Quadratic networks reach 0.99 of the largest margin."""
     interval = over_seeds(of(tables, "ends", "square").groupby("seed")["ratio"].mean())
@@ -76,9 +68,6 @@ def norm_and_loss_are_predicted(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    reason="At p = 71 a frequency is still 12.8% off after 20,000 steps.", scales=("laptop",)
-)
 def frequencies_share_evenly(tables: Tables) -> Claim:
     """Each frequency has the norm share 2/(p - 1); at the start it does not."""
     part = of(tables, "frequencies", "square")

@@ -4,6 +4,7 @@ import numpy as np
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, wilson
+from elegans.studies.study import known_failure
 
 SOURCE = "sparse activations paper"
 PARITY, ROUNDING = "parity", "rounding"
@@ -99,6 +100,13 @@ def rounding_is_hard_for_students(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "Most of 20 systems err on half of the inputs, a few on fewer: the mean is 45%, and its "
+        "interval reaches down to 39%."
+    ),
+    scales=("quick",),
+)
 def rounding_is_not_linear(tables: Tables) -> Claim:
     """The rule as printed is solved by linear algebra, the rounding is not."""
     linear = tables["linear"]

@@ -7,6 +7,7 @@ from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval
 from elegans.statistics.resampling import percentile
 from elegans.studies import thresholds
+from elegans.studies.study import known_failure
 
 SOURCE = "sparse activations paper"
 SPARSE, UNGATED = "1-sparse", "without gates"
@@ -77,6 +78,13 @@ def shown(size: float) -> str:
     return f"{size:,.0f}" if np.isfinite(size) else "more than were tried"
 
 
+@known_failure(
+    reason=(
+        "For polynomials the least size at s = 16 is beyond all that were tried, so their "
+        "exponent is not known; that of networks is 0.93 [0.82, 1.01]."
+    ),
+    scales=("quick",),
+)
 def grows_less_than_the_dense_bound(tables: Tables) -> Claim:
     """The exponent of s in the least size is below that of the dense bound."""
     laws = {
