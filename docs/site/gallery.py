@@ -204,9 +204,9 @@ def page(result: Result, files: Sequence[str]) -> str:
     lines += [line for claim in result.ordered_claims() for line in claim_lines(claim)]
     lines += ["## How to make it again", "", "```", result.command, "```", ""]
     lines += [
-        f"Declared for two cores: {declared(result)}. This execution took {duration(result.seconds)}; "
-        "runs that were in its store before are not counted. Compiled programs: "
-        f"{result.structures}.",
+        f"Declared for two cores: {declared(result)}. This execution took "
+        f"{duration(result.seconds)}; runs that were in its store before are not counted. "
+        f"Compiled programs: {result.structures}.",
         "",
     ]
     lines += [f"{escape(note)}\n" for note in result.notes]
