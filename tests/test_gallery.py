@@ -103,12 +103,14 @@ def test_failures_come_first_in_words_and_are_escaped(bundle, tmp_path):
     assert r"width \*helps\*" in page
     assert r"| 10 | 12% | a\|b |" in page
     assert "elegans reproduce made-up" in page
-    assert "It took 12 seconds on two cores; compiled programs: 3." in page
+    (minutes,) = [e.minutes["quick"] for e in catalogue.entries() if e.name == "frontier"]
+    assert f"Declared for two cores: {minutes:g} min. This execution took 12 seconds; " in page
+    assert "Compiled programs: 3." in page
     failures = (tmp_path / "pages/failures.md").read_text("utf-8")
     assert "depth helps" in failures
     assert "helps" not in failures.replace("depth helps", "")
     index = (tmp_path / "pages/index.md").read_text("utf-8")
-    assert "1 results of 1 studies, each made by one command on two cores." in index
+    assert "1 results of 1 studies, each made by one command." in index
     assert "Of their 3 claims 1 hold and 2 fail" in index
     assert (tmp_path / "pages/thumbnails/frontier.png").exists()
 

@@ -43,6 +43,12 @@ def heading(result: Result) -> str:
     return escape(result.title) + (f" (scale {result.scale})" if result.scale != QUICK else "")
 
 
+def declared(result: Result) -> str:
+    """The minutes that the catalogue states for the result's study and scale."""
+    (entry,) = [entry for entry in catalogue.entries() if entry.name == result.study]
+    return f"{entry.minutes[result.scale]:g} min"
+
+
 def pictures(directory: Path) -> list[Path]:
     """The pictures of a bundle: `figure.png`, `figure-2.png` and so on."""
     return sorted(directory.glob("figure*.png"), key=lambda path: (len(path.stem), path.stem))
@@ -71,7 +77,7 @@ def counted(results: Sequence[Result]) -> str:
     holding = sum(claim.holds for claim in claims)
     return (
         f"{len(results)} results of {len({result.study for result in results})} studies, each made "
-        f"by one command on two cores. Of their {len(claims)} claims {holding} hold and "
+        f"by one command. Of their {len(claims)} claims {holding} hold and "
         f"{len(claims) - holding} fail"
     )
 
@@ -113,7 +119,7 @@ def index(kept: dict[str, list[Result]]) -> str:
         "",
     ]
     if missing:
-        lines += [f"{missing} studies of the catalogue have no result here yet.", ""]
+        lines += [f"Studies of the catalogue without a result here: {missing}.", ""]
     for chapter, studies in kept.items():
         if not studies:
             continue
@@ -137,7 +143,7 @@ def card(result: Result) -> list[str]:
         "",
         f"[{heading(result)}]({key(result)}.md)",
         "",
-        f"{verdict(result)}, {duration(result.seconds)}",
+        verdict(result),
         ":::",
         "",
     ]
@@ -198,7 +204,9 @@ def page(result: Result, files: Sequence[str]) -> str:
     lines += [line for claim in result.ordered_claims() for line in claim_lines(claim)]
     lines += ["## How to make it again", "", "```", result.command, "```", ""]
     lines += [
-        f"It took {duration(result.seconds)} on two cores; compiled programs: {result.structures}.",
+        f"Declared for two cores: {declared(result)}. This execution took "
+        f"{duration(result.seconds)}; runs that were in its store before are not counted. "
+        f"Compiled programs: {result.structures}.",
         "",
     ]
     lines += [f"{escape(note)}\n" for note in result.notes]

@@ -51,7 +51,8 @@ def keep(source: Path, results: Path = RESULTS) -> str:
     for picture in drawn:
         (target / picture.name).write_bytes(compact(picture))
     total = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
-    return f"{gallery.key(result)}: {result.verdict()}; {total / 1000:.0f} kB"
+    time = f"took {result.seconds:.0f} s of declared {gallery.declared(result)}"
+    return f"{gallery.key(result)}: {result.verdict()}; {time}; {total / 1000:.0f} kB"
 
 
 def compact(picture: Path) -> bytes:
