@@ -8,9 +8,9 @@ condition on the character table; where it fails, representations may be left ou
 One group is trained as well, at a penalty at which the exact optimum leaves a representation out. A
 neuron of norm $\rho$ in it has the objective $\delta \rho^3$ with $\delta > 0$, so that under
 gradient flow $\dot\rho = -3 \delta \rho^2$ and $\rho(t) = \rho_0 / (1 + 3 \delta \rho_0 t)$, where
-$t$ is the sum of the learning rates, over $1 - \mu$ with momentum $\mu$: its share of $\|\theta\|^3$
-falls as $t^{-3}$ in the end. The slope is $\delta = \lambda - k \sum_C p_C M[S, C]$, $p_C$ the
-probability of mistakes of class $C$.
+$t$ is the sum of the learning rates, over $1 - \mu$ with momentum $\mu$: the neuron's share of
+$\|\theta\|^3$ falls as $t^{-3}$ in the end. The slope is $\delta = \lambda - k \sum_C p_C M[S, C]$,
+$p_C$ the probability of mistakes of class $C$.
 """
 
 from collections.abc import Mapping
