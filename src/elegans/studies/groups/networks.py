@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
 import scipy
@@ -26,7 +28,7 @@ from elegans.training.losses import CrossEntropy, Loss
 from elegans.training.optimizers import SGD
 from elegans.training.recipe import Training
 from elegans.training.regularisers import Norm
-from elegans.training.schedules import Milestones
+from elegans.training.schedules import Milestones, schedule_of
 
 LIVE = 0.01  # of the largest neuron's norm: what counts as a neuron at the end
 PROBES = {"margin": probes.margin, "features": probes.features}
@@ -35,6 +37,8 @@ PROBES = {"margin": probes.margin, "features": probes.features}
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """A network's width, the penalty's weight, and gradient descent with a rate that doubles.
+
+    Without `doublings` the rate follows the `schedule`.
 
     `precise` is for penalties so small that the loss ends near 1e-6, where the usual cross-entropy
     has few digits left in float32. The thesis has no `momentum`: it takes the steps that are stable
@@ -47,6 +51,7 @@ class Recipe:
     doublings: tuple[int, ...] = ()
     learning_rate: float = 0.05
     momentum: float = 0.0
+    schedule: str = "constant"
     batch: int | None = None
     evaluations: int = 50
     precise: bool = False
@@ -62,7 +67,7 @@ class Recipe:
             steps=self.steps,
             evaluate_every=max(1, self.steps // self.evaluations),
             regulariser=Norm(self.weight, a=2.0, b=float(degree), power=float(degree)),
-            schedule=Milestones(self.doublings, 2.0) if self.doublings else "constant",
+            schedule=Milestones(self.doublings, 2.0) if self.doublings else self.schedule,
         )
 
 
@@ -97,9 +102,9 @@ def flow_times(training: Training, steps: Int[np.ndarray, " looks"]) -> Float[np
 
     Momentum repeats each gradient, with weights that sum to 1 / (1 - momentum).
     """
-    t = np.arange(int(steps.max()))
-    doublings = getattr(training.schedule, "steps", ())
-    rates = float(training.learning_rate) * 2.0 ** np.searchsorted(doublings, t, side="right")
+    t = jnp.arange(int(steps.max()), dtype=jnp.float32)
+    factors = jax.vmap(lambda step: schedule_of(training.schedule)(step, training.steps))(t)
+    rates = float(training.learning_rate) * np.asarray(factors, np.float64)
     repeats = 1 / (1 - float(getattr(training.optimizer, "momentum", 0.0)))
     return repeats * np.concatenate([[0.0], np.cumsum(rates)])[steps]
 
