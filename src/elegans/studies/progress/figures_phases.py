@@ -22,7 +22,7 @@ def phase_transitions(tables: Tables) -> Figure:
             for batch, part in groups(tables["polynet_curves"], "batch")
         ),
         *(
-            (f"{name}, width {facts['wide']:,}, B = {batch}", part, FALLING)
+            (f"{name.replace('relu', 'ReLU')}, width {facts['wide']:,}, B = {batch}", part, FALLING)
             for (name, batch), part in groups(tables["wide_curves"], ["network", "batch"])
         ),
     ]
