@@ -261,7 +261,7 @@ STUDY = Study(
                 steps=30_000,
                 control=(3, 10, 4),
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

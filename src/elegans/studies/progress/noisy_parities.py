@@ -254,7 +254,7 @@ STUDY = Study(
                 steps=12_000,
                 every=50,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

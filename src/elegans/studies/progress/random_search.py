@@ -258,7 +258,7 @@ STUDY = Study(
                 wide_seeds=20,
                 steps=20_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

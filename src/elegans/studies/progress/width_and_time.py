@@ -215,7 +215,7 @@ STUDY = Study(
                 most_seeds_when_wide=15,
                 steps=10_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(
