@@ -199,11 +199,12 @@ def plateaus(powers, relu, listed=0.6):
     labels = [f"a{i}" for i in range(18)]
     every = frame(label=labels, rate=0.1, row="all", share=listed)
     wide = frame(
-        network=["z^3"] * 5 + ["relu"] * 5,
+        network=["z^3"] * 5 + ["relu"] * 10,
+        width=[300] * 10 + [10] * 5,
         batch=256.0,
         row="wide",
-        share=[powers] * 5 + [relu] * 5,
-        tread=[powers] * 5 + [relu] * 5,
+        share=[powers] * 5 + [relu] * 10,
+        tread=[powers] * 5 + [relu] * 10,
     )
     return {
         "plateaus": pd.concat([every, wide], ignore_index=True),
@@ -422,7 +423,7 @@ CASES = {
         plateaus(0.6, 0.6),
     ),
     "steps": (
-        phase_claims.relu_networks_fall_in_steps,
+        phase_claims.few_rectifiers_fall_in_steps,
         plateaus(0.1, 0.4),
         plateaus(0.3, 0.1),
     ),

@@ -23,8 +23,10 @@ def phase_transitions(tables: Tables) -> Figure:
             for batch, part in groups(tables["polynet_curves"], "batch")
         ),
         *(
-            (f"{name.replace('relu', 'ReLU')}, width {facts['wide']:,}, B = {batch}", part, FALLING)
-            for (name, batch), part in groups(tables["wide_curves"], ["network", "batch"])
+            (f"{name.replace('relu', 'ReLU')}, width {width:,}, B = {batch}", part, FALLING)
+            for (name, width, batch), part in groups(
+                tables["wide_curves"], ["network", "width", "batch"]
+            )
         ),
     ]
     rows = -(-len(listed) // ACROSS) + -(-len(extra) // ACROSS)

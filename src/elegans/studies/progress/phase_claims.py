@@ -16,6 +16,8 @@ from elegans.studies.progress.times import (
 )
 
 SOURCE = "thesis, section 5.3, Figures 5.1 (left), B.2 and B.13"
+NARROW = 10  # neurons of the ReLU network of figure 5.1
+POWERS, RELU, NARROW_RELU = "powers", "ReLU", f"{NARROW} ReLU neurons"
 
 
 def every_architecture_learns(tables: Tables) -> Claim:
@@ -74,46 +76,52 @@ def polynets_converge_at_every_batch(tables: Tables) -> Claim:
 
 def wide_powers_have_no_plateau(tables: Tables) -> Claim:
     """With large batches wide networks of powers improve from the start, ReLU networks do not."""
-    batch, shares = by_network(tables, "share")
-    powers, relu = shares["powers"], shares["ReLU"]
+    shares = by_network(tables, "share")
+    powers, relu = shares[POWERS], shares[RELU]
     return Claim(
         text="Wide networks of powers lose their plateau with large batches; ReLU networks do not",
         source="thesis, section B.3.8, Figure B.13",
-        measured=listed(
-            shares, f"{{name}}: {{value:.0%}} of the time above {CHANCE_ERROR:.0%} error"
-        )
-        + f" (batches of {batch:.0f})",
-        against="intervals of the two shares that overlap",
+        measured=(
+            f"of the time, above {CHANCE_ERROR:.0%} error: "
+            + listed(shares, "{name} {value:.0%}")
+            + largest_batch(tables)
+        ),
+        against="intervals of the shares of the two wide networks that overlap",
         holds=powers.high < relu.low,
         interval=powers,
     )
 
 
-def relu_networks_fall_in_steps(tables: Tables) -> Claim:
-    """A ReLU network rests on its way down, a wide network of powers does not."""
-    batch, treads = by_network(tables, "tread")
-    powers, relu = treads["powers"], treads["ReLU"]
+def few_rectifiers_fall_in_steps(tables: Tables) -> Claim:
+    """A ReLU network of ten neurons rests on its way down, a wide network of powers does not."""
+    treads = by_network(tables, "tread")
+    powers, relu = treads[POWERS], treads[NARROW_RELU]
     return Claim(
-        text="ReLU networks fall in steps, like a staircase; wide networks of powers on a slope",
+        text="ReLU networks of ten neurons fall in steps, wide networks of powers on a slope",
         source="thesis, sections B.3.2 and B.3.8, Figures 5.1 (left) and B.13",
         measured=(
             "of the time from 45% error to none, the longest share within 5 points of error is, "
-            "in the median, "
-            + listed(treads, "{name}: {value:.0%}")
-            + f" (batches of {batch:.0f}; a straight line has 11%)"
+            "in the median: "
+            + listed(treads, "{name} {value:.0%}")
+            + f"{largest_batch(tables)}; a straight line has 11%"
         ),
-        against="intervals of the two shares that overlap",
+        against="intervals of the shares of powers and of ten rectifiers that overlap",
         holds=powers.high < relu.low,
         interval=relu,
     )
 
 
-def by_network(tables: Tables, column: str) -> tuple[float, dict[str, Interval]]:
-    """The largest batch of the wide networks, and the median of a column over seeds for each."""
+def largest_batch(tables: Tables) -> str:
+    """The batch size at which networks of the last row are compared."""
+    return f" (batches of {tables['plateaus']['batch'].max():.0f})"
+
+
+def by_network(tables: Tables, column: str) -> dict[str, Interval]:
+    """The median over seeds of a column, of each network of the last row at its largest batch."""
     rows = tables["plateaus"]
     rows = rows[(rows["row"] == "wide") & (rows["batch"] == rows["batch"].max())]
-    medians = {"powers": Interval(1.0, 0.0, 1.0), "ReLU": Interval(0.0, 0.0, 1.0)}
-    for network, part in groups(rows.dropna(subset=column), "network"):
-        name = "ReLU" if network == "relu" else "powers"
+    medians = dict.fromkeys((POWERS, RELU, NARROW_RELU), Interval(np.nan, 0.0, 1.0))
+    for (network, width), part in groups(rows.dropna(subset=column), ["network", "width"]):
+        name = POWERS if network != "relu" else RELU if width > NARROW else NARROW_RELU
         medians[name] = bootstrap(part[column].to_numpy(float), np.median)
-    return float(rows["batch"].max()), medians
+    return medians

@@ -222,7 +222,7 @@ LAPTOP = Settings(
     ),
     seeds=60,
     steps=30_000,
-    labels=(*ROBUST, "*i", "*ii"),
+    labels=("i", "ii", "iv", "viii", "x", "xii", "xiv", "xv"),
     tasks=((20, 3),),
     batches=(1, 256),
     rates=(1.0, 0.1, 0.01),
@@ -233,7 +233,7 @@ LAPTOP = Settings(
     grid_steps=10_000,
     transformers=((10, 3), (20, 3)),
     transformer_seeds=20,
-    transformer_steps=10_000,
+    transformer_steps=6000,
     transformer_rates=(0.3, 0.1),
     dim=64,
 )
