@@ -197,9 +197,9 @@ STUDY = Study(
             Settings(
                 lengths=(25, 100, 400),
                 multiples=(0.55, 0.75, 1.0, 1.3),
-                trials=24,
+                trials=32,
                 restarts=3,
-                steps=300,
+                steps=200,
                 test_rows=1000,
                 first_seed=300,
             ),
@@ -208,14 +208,14 @@ STUDY = Study(
         "laptop": Scale(
             Settings(
                 lengths=(25, 50, 100, 200, 400),
-                multiples=(0.5, 0.65, 0.8, 1.0, 1.3),
+                multiples=(0.6, 0.8, 1.0, 1.3),
                 trials=20,
                 restarts=3,
                 steps=1000,
                 test_rows=10_000,
                 first_seed=400,
             ),
-            minutes=30,
+            minutes=15,
         ),
         "paper": Scale(
             Settings(
