@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from elegans.report.result import Tables
-from elegans.studies.attention import figures_and, figures_classes, sparse_and
+from elegans.studies.attention import figures_and, figures_classes, sparse_and, which_functions
 from elegans.studies.attention.protocol import HALF, Network, conjunction
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.attention.which_functions import RANDOM_TABLE
@@ -111,6 +111,23 @@ def test_the_random_function_is_correlated_with_two_of_its_bits():
     bits = 1 - 2 * (np.arange(8)[:, None] >> np.arange(3) & 1)
     assert (bits.T @ np.array(RANDOM_TABLE) / 8).tolist() == [0.0, 0.5, -0.5]
     assert sum(RANDOM_TABLE) == 0
+    by_two_bits = np.array(RANDOM_TABLE).reshape(4, 2)  # rows are the values of bits 1 and 2
+    assert np.abs(by_two_bits.mean(axis=1)).mean() == 0.5  # the best guess is right on 75%
+
+
+def test_errors_of_runs_that_failed_leave_out_those_that_succeeded():
+    table = pd.DataFrame(
+        {
+            "function": ["AND"] * 4 + ["XOR"],
+            "T": 10,
+            "samples": 16,
+            "success": pd.array([True, False, False, None, True], dtype="boolean"),
+            "test_error": [0.0, 0.1, 0.2, 0.3, 0.0],
+        }
+    )
+    (row,) = which_functions.errors_of_failures(table).to_dict("records")
+    assert (row["function"], row["runs"]) == ("AND", 3)
+    assert [row[name] for name in ("low", "error", "high")] == pytest.approx([0.15, 0.2, 0.25])
 
 
 def test_the_docs_show_the_three_wirings_as_they_are_drawn():

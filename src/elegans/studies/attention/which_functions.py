@@ -99,9 +99,19 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """Trials, success rates, thresholds, and the control."""
+    """Trials, success rates, thresholds, errors of runs that failed, and the control."""
     result = settings.tables(runs, ["function", "T"], apart="control")
-    return result | {"control": runs["control"].table}
+    searched = pd.concat([each.table for name, each in runs.items() if name != "control"])
+    return result | {"failed": errors_of_failures(searched), "control": runs["control"].table}
+
+
+def errors_of_failures(table: pd.DataFrame) -> pd.DataFrame:
+    """How many runs of each cell failed, and quartiles of their errors at the end."""
+    failed = table[~table["success"].astype("boolean").fillna(False).astype(bool)]
+    grouped = failed.groupby(["function", "T", "samples"])["test_error"]
+    quartiles = grouped.quantile([0.25, 0.5, 0.75]).unstack()
+    quartiles.columns = pd.Index(["low", "error", "high"])
+    return grouped.size().rename("runs").to_frame().join(quartiles).reset_index()
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -177,14 +187,19 @@ STUDY = Study(
         claims.steps_are_what_xor_lacks,
     ),
     figures="elegans.studies.attention.figures_and:functions",
-    shown=("thresholds", "control"),
-    formats=FORMATS,
+    shown=("thresholds", "failed", "control"),
+    formats=FORMATS | {"failed": ".2f", "runs": ","},
     captions=CAPTIONS
     | {
         "figure": (
             "The least number of examples from which 80% of trials succeed, by function. Arrows "
             "mark cells in which no size of the grid was enough: the threshold is above it, if "
             "there is one. Right: success rates at the largest T."
+        ),
+        "failed": (
+            "Runs that did not succeed, and the median of their errors at the end with its "
+            "quartiles. Who knows two of the three bits of the random function, those with a "
+            "correlation, errs on 25%."
         ),
         "control": (
             "XOR at the smallest T with many more steps: with fresh examples at every step, and "
