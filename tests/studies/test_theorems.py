@@ -112,7 +112,7 @@ def test_the_gradients_of_good_neurons_are_those_of_the_closed_form():
     w = np.full(n, good_neurons.small_weight(n, s))
     w[:s] = 1.0
     exact = gradients.enumerated(w, tuple(range(k)))
-    relevant, irrelevant = good_neurons.sizes_of_gradient(n, k, s)
+    relevant, irrelevant = resources.partial_gradients(n, k, s)
     np.testing.assert_allclose(np.abs(exact[s:k]), relevant, rtol=1e-9)
     np.testing.assert_allclose(np.abs(exact[k:]), irrelevant, rtol=1e-9)
 

@@ -37,7 +37,6 @@ from elegans.studies.pareto.good_neurons import (
     WidthSearch,
     correlation,
     rest_coefficient,
-    sizes_of_gradient,
     small_weight,
 )
 from elegans.studies.pareto.recipe import finished, training
@@ -71,7 +70,7 @@ class Settings:
 def draw_experiment(n: int, k: int, s: int, samples: int) -> Experiment:
     """A network of the prescribed width, and its one truncated step."""
     plan = resources.under_sparse(n, k, s)
-    relevant, irrelevant = sizes_of_gradient(n, k, s)
+    relevant, irrelevant = resources.partial_gradients(n, k, s)
     epsilon = small_weight(n, s)
     recipe = layerwise(
         samples,

@@ -163,6 +163,17 @@ def truncated_samples(n: int, k: int, s: int, width: int, delta: float = 0.01) -
     return math.ceil(2 * math.log(4 * n * width / delta) / tolerance**2)
 
 
+def partial_gradients(n: int, k: int, s: int) -> tuple[float, float]:
+    """How large the gradient of a neuron that reads `s` relevant bits is at the others, and else.
+
+    The first number is of the relevant bits that it does not read, the second of irrelevant bits;
+    s = 0 is a neuron of signs.
+    """
+    share = abs(majority.half(s, s)) / 2
+    relevant, irrelevant = (share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
+    return relevant, irrelevant
+
+
 def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
     r"""Theorems 5 and 21: one truncated step from a perturbed `s`-sparse start finds the support.
 
@@ -177,9 +188,7 @@ def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
     checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
     if k % 2 or s % 2:
         raise ValueError(f"{owner}: the lemmas are for even k and s.")
-    share = abs(majority.half(s, s)) / 2
-    relevant = share * abs(majority.coefficient(n - s, k - s - 1))
-    irrelevant = share * abs(majority.coefficient(n - s, k - s + 1))
+    relevant, irrelevant = partial_gradients(n, k, s)
     tolerance = (relevant - irrelevant) / 2
     chance = good_probability(n, k, s)
     width = 2 * math.ceil(k * math.log(2 * k / delta) / chance)
