@@ -199,6 +199,7 @@ def law_tables(shift="", by=0.0, facts=None, **tables):
             "slope": theory + by * (law == shift),
             "low": theory + by * (law == shift) - 0.1,
             "high": theory + by * (law == shift) + 0.1,
+            "exact": theory,
             "theory": theory,
         }
         for law, theory in LAWS.items()

@@ -67,40 +67,64 @@ def under_sparse(tables: Tables) -> Figure:
     facts = tables.facts
     picture = look.figure(
         14,
-        4,
-        f"Neurons that know part of {facts['k']} hidden bits find the rest in one truncated step",
+        4.3,
+        f"Neurons that know some of {facts['k']} hidden bits find the others in one truncated step",
     )
     left, middle, right = picture.subplots(1, 3)
     networks = tables["networks"]
-    for (samples, part), colour in zip(networks.groupby("samples"), (ORANGE, BLUE), strict=False):
+    names = ("a hundredth of it", "as prescribed")
+    groups = networks.groupby("samples")
+    for (samples, part), colour, name in zip(groups, (ORANGE, BLUE), names, strict=False):
         values = np.sort(part["correlation"])
-        label = f"m = {samples:,}"
+        label = f"{samples:,} examples,\n{name}"
         left.plot(values, (np.arange(len(values)) + 1) / len(values), color=colour, label=label)
     left.axvline(0.5, color=GREY, lw=1, ls=":")
     left.set(xlim=(-0.05, 1.05), xlabel="correlation with the label", ylabel="share of networks")
-    left.set_title(f"Networks of width {facts['width']:,} on {facts['n']} bits\n(dotted: the goal)")
-    left.legend()
-    panels = ((middle, "samples", "least examples, m"), (right, "width", "least width, r"))
-    for axes, name, label in panels:
-        slopes = tables["exponents"].set_index("law")
-        table = tables["least_samples" if name == "samples" else "least_widths"]
-        for (s, part), colour in zip(table.groupby("s"), (GREEN, BLUE), strict=False):
-            row: Any = slopes.loc[f"{name} over n, s = {s}"]
-            medians = part.groupby("n")[name].median()
-            axes.plot(part["n"], part[name], ".", ms=3, alpha=0.3, color=colour)
-            axes.plot(
-                medians.index, medians, "o", color=colour, label=f"s = {s}: {row['slope']:.2f}"
-            )
-            n = medians.index.to_numpy(float)
-            power = float(row["theory"])
-            middle_of = np.exp(np.log(medians).mean() - power * np.log(n).mean())
-            axes.plot(n, middle_of * n**power, ls="--", lw=1, color=colour)
-        axes.set(xscale="log", yscale="log", xlabel="bits, n", ylabel=label)
-        look.plain_ticks(axes)
-        axes.legend(title="known bits: slope", title_fontsize=8)
-    middle.set_title("Knowing more bits takes fewer examples\n(lines: n^(k - s - 1))")
-    right.set_title("and more neurons to know them\n(line: n^s)")
+    left.set_title(f"With the prescribed examples every network\nhas found them (n = {facts['n']})")
+    left.legend(loc="center")
+    needed = tables["needed"]
+    for s, part in needed.groupby("s"):
+        middle.plot(part["n"], part["predicted_samples"], lw=1.2, color=known_colour(s))
+    by_size(middle, tables, "samples", "examples that a seed needs, m")
+    by_size(right, tables, "width", "width that a seed needs, r")
+    middle.plot([], [], color=GREY, lw=1.2, label="from exact gradients, not fitted")
+    middle.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^(k - s - 1)")
+    right.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^s")
+    for axes in (middle, right):
+        axes.legend(fontsize=8)
+    middle.set_ylim(top=middle.get_ylim()[1] * 12)  # room for the legend
+    right.set_ylim(top=right.get_ylim()[1] * 3)
+    middle.set_title(
+        "A neuron that knows two of the bits needs\nfar fewer examples to find the rest"
+    )
+    right.set_title("but such neurons are rare, so that the\nnetwork has to be wide")
     return picture
+
+
+def known_colour(s: Any) -> str:
+    """Of neurons that know s bits."""
+    return BLUE if s else GREEN
+
+
+def by_size(axes: Axes, tables: Tables, name: str, label: str) -> None:
+    """What each seed needs over n, medians, and the theorem's power through their middle."""
+    slopes = tables["exponents"].set_index("law")
+    for s, part in tables["least_samples" if name == "samples" else "least_widths"].groupby("s"):
+        row: Any = slopes.loc[f"{name} over n, s = {s}"]
+        medians = part.groupby("n")[name].median()
+        colour = known_colour(s)
+        axes.plot(part["n"], part[name], ".", ms=3, alpha=0.3, color=colour)
+        text = f"{s} bits known: slope {row['slope']:.2f}"
+        axes.plot(medians.index, medians, "o", color=colour, label=text)
+        n = medians.index.to_numpy(float)
+        power = float(row["theory"])
+        middle_of = np.exp(np.log(medians).mean() - power * np.log(n).mean())
+        axes.plot(n, middle_of * n**power, ls="--", lw=1, color=colour)
+    axes.set(xscale="log", yscale="log", xlabel="bits, n", ylabel=label)
+    look.plain_ticks(axes)
+    sizes = sorted(tables["needed"]["n"].unique())
+    axes.set_xticks(sizes, [f"{n:g}" for n in sizes])
+    axes.minorticks_off()
 
 
 def fixed_kernel(tables: Tables) -> Figure:

@@ -53,7 +53,7 @@ def under_sparse_entries(n: int, k: int, s: int) -> list[Entries]:
     ]
 
 
-def recovery_chance(entries: Sequence[Entries], threshold: float, samples: float) -> float:
+def recovery_chance(entries: Sequence[Entries], threshold: float, samples: float | int) -> float:
     r"""The chance that one step on so many examples leaves the support and nothing else."""
     log_chance = 0.0
     for entry in entries:
