@@ -35,6 +35,7 @@ OVER = over_sparse.Settings(
     narrower=(1.0,),
     many=500,
     seeds=2,
+    plain_seeds=2,
     steps=40,
 )
 UNDER = under_sparse.Settings(

@@ -136,8 +136,28 @@ def test_errata_lemma_14_ends_at_eleven_epsilon_and_not_at_seven():
 
 
 def test_over_sparse_says_what_it_needs():
-    with pytest.raises(ValueError, match=r"s is odd and lies between \d+ and n = 50"):
+    with pytest.raises(ValueError, match=r"the proof needs s, and so n, of 20,746,699 or more"):
         over_sparse(50, 2, 0.4)
+    with pytest.raises(ValueError, match=r"s is odd and lies between 20,746,699 and n = 1,0"):
+        over_sparse(10**12, 2, 0.4, s=21_000_000)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"k": 3}, "the theorem is for even k"),
+        ({"epsilon": 0.0}, "epsilon is a loss"),
+        ({"delta": 2.0}, "delta is a probability"),
+        ({"offset": 1.0}, "offset keeps bad neurons silent"),
+    ],
+)
+def test_what_theorem_16_does_not_speak_of_is_refused(options, message):
+    fields = {"n": 51, "k": 2, "s": 9, "epsilon": 0.1} | options
+    with pytest.raises(ValueError, match=message):
+        over_sparse_formulas(**fields)
+    fields.pop("s")
+    with pytest.raises(ValueError, match=message):
+        over_sparse(**fields)
 
 
 def test_the_formulas_of_theorem_16_are_those_of_the_prescription_where_it_holds():

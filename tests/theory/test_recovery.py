@@ -63,6 +63,12 @@ def test_recovery_is_certain_with_enough_examples_and_refuses_what_no_number_is_
     assert resources.recovery_chance(entries, threshold, 1) < 1e-3
     with pytest.raises(ValueError, match="lies between the irrelevant and the relevant gradients"):
         resources.recovery_samples([Entries(2, 0.1, True), Entries(3, 0.2, False)], 0.15)
+    with pytest.raises(ValueError, match="lies between the irrelevant and the relevant gradients"):
+        resources.recovery_samples([], 0.15)
+    with pytest.raises(ValueError, match="samples counts the examples"):
+        resources.recovery_chance(entries, threshold, 0)
+    with pytest.raises(ValueError, match="for odd s"):
+        resources.over_sparse_recovery(51, 2, 10)
     with pytest.raises(ValueError, match="for odd n - s"):
         resources.under_sparse_recovery(20, 4, 2)
     with pytest.raises(ValueError, match="s counts the ones of a neuron, fewer than k"):

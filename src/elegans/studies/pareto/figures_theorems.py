@@ -19,47 +19,62 @@ def over_sparse(tables: Tables) -> Figure:
     slopes = tables["exponents"].set_index("law")["slope"]
     picture = look.figure(
         14,
-        4,
-        f"One step and a readout: parities of {facts['k']} bits, hinge loss "
-        f"{facts['epsilon']:g}, {facts['seeds']} runs per size",
+        4.3,
+        f"One large step and a trained readout learn the product of {facts['k']} hidden bits: what "
+        "half of the runs need",
     )
     left, middle, right = picture.subplots(1, 3)
     samples = table[table["search"] == "samples"]
     here = samples[samples["n"] == facts["n"]]
     for arm, colour in (("plain", BLUE), ("truncated", ORANGE)):
         part = here[here["arm"] == arm]
-        label = f"{arm}: slope {slopes[f'samples over s, {arm}']:.2f}"
+        name = "small gradients set to zero" if arm == "truncated" else "as in the theorem"
+        label = f"{name}: slope {slopes[f'samples over s, {arm}']:.2f}"
         thresholds(left, part, "s", colour, label, 1.0)
-    left.set(xlabel="inputs per neuron, s", ylabel="examples of half success, m")
-    left.set_title(f"Fewer inputs per neuron need fewer\nexamples (n = {facts['n']}; lines: s)")
+    left.set(xlabel="inputs that a neuron reads, s", ylabel="examples, m")
+    left.set_title(f"Neurons that read less need fewer examples\n({facts['n']} bits)")
     larger = samples[(samples["s"] == facts["fixed_s"]) & (samples["arm"] == "truncated")]
-    label = f"truncated: slope {slopes['samples over n, truncated']:.2f}"
+    label = f"small gradients set to zero: slope {slopes['samples over n, truncated']:.2f}"
     thresholds(middle, larger, "n", ORANGE, label, 0.0)
-    middle.set(xlabel="bits, n", ylabel="examples of half success, m")
-    middle.set_ylim(larger["low"].min() / 4, larger["high"].max() * 4)
-    middle.set_title(f"Truncated, more bits hardly need more\n(s = {facts['fixed_s']}; line: none)")
+    middle.set(xlabel="bits, n", ylabel="examples, m")
+    middle.set_ylim(larger["low"].min() / 4, larger["high"].max() * 10)
+    middle.set_title(f"More bits hardly need more examples\n(s = {facts['fixed_s']})")
     widths = table[table["search"] == "width"]
     thresholds(right, widths, "s", GREEN, f"slope {slopes['width over s']:.2f}", -2.0)
-    right.set(xlabel="inputs per neuron, s", ylabel="width of half success, r")
-    right.set_title(f"But they need wider networks\n(n = {facts['n']}; line: 1/s²)")
+    right.set(xlabel="inputs that a neuron reads, s", ylabel="width, r")
+    right.set_title(
+        f"but they rarely hold the hidden bits, so\nthat more are needed ({facts['n']} bits)"
+    )
+    for axes, power in ((left, "s"), (middle, "constant"), (right, "1/s²")):
+        axes.plot([], [], color=GREY, lw=1.2, label="exact gradients, through the middle")
+        axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
+        axes.legend(fontsize=8)
+    left.set_ylim(top=left.get_ylim()[1] * 12)  # room for the legend
+    right.set_ylim(top=right.get_ylim()[1] * 3)
     return picture
 
 
 def thresholds(
     axes: Axes, part: pd.DataFrame, x: str, colour: str, label: str, power: float
 ) -> None:
-    """Dots with intervals, and a line of the given power through their middle."""
-    part = part.sort_values(x)
-    error = [part["threshold"] - part["low"], part["high"] - part["threshold"]]
+    """Dots with intervals, and lines of the exact law and of the given power through their middle.
+
+    A threshold that was not found, or an interval without an end, is left out.
+    """
+    part = part[np.isfinite(part["threshold"]) & (part["threshold"] > 0)].sort_values(x)
+    high = part["high"].where(np.isfinite(part["high"]), part["threshold"])
+    low = part["low"].where(part["low"] > 0, part["threshold"])
+    error = [part["threshold"] - low, high - part["threshold"]]
     axes.errorbar(part[x], part["threshold"], error, fmt="o", color=colour, capsize=2, label=label)
     sizes = part[x].to_numpy(float)
-    middle = np.exp(np.log(part["threshold"]).mean() - power * np.log(sizes).mean())
-    axes.plot(sizes, middle * sizes**power, color=colour, lw=1, ls="--")
+    exact = part["expected"].to_numpy(float)
+    for law, style in ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"})):
+        scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
+        axes.plot(sizes, scale * law, color=colour, **style)
     axes.set(xscale="log", yscale="log")
     look.plain_ticks(axes)
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
     axes.minorticks_off()
-    axes.legend()
 
 
 def under_sparse(tables: Tables) -> Figure:

@@ -11,8 +11,10 @@ gradient below `theory.resources.truncation` become zero. A control leaves out t
 
 Thresholds are where half of the runs succeed, by a logistic fit; exponents are slopes of their
 logarithms, refitted on resampled seeds. The theorem gives upper bounds: $m$ of the order of
-$s^{k-1} n^2 \log n$, without $n^2$ if truncated, and width of the order of $(n/s)^k$. Widths in
-the search for $m$ hold 7 to 8 good neurons per bias on average.
+$s^{k-1} n^2 \log n$, without $n^2$ if truncated, and width of the order of $(n/s)^k$. Exponents
+are compared with exact ones at the same sizes (`expected`): of $1/C_{k,s}^2$, of the examples from
+which a truncated step is right in half of the draws (`theory.resources.recovery`), and of one over
+the chance of a good neuron. Widths in the search for $m$ hold 7 to 8 good pairs on average.
 
 Decay, batch and steps of the second phase and the grids were chosen on seeds from 1,000 on.
 """
@@ -53,6 +55,7 @@ class Settings:
         plain: Samples of the plain arm, as multiples of s; likewise `truncated`.
         narrower: Widths of the search for widths, as shares of those in `sparsities`.
         many: Samples in the search for widths and of the control.
+        seeds: Of all runs but those of the plain arm, which has `plain_seeds`.
     """
 
     n: int
@@ -64,9 +67,10 @@ class Settings:
     narrower: tuple[float, ...]
     many: int
     seeds: int
+    plain_seeds: int
     steps: int = 1001
     batch: int = 128
-    decay: float = 5e-4
+    decay: float = 5e-3
     epsilon: float = 0.1
 
 
@@ -110,28 +114,28 @@ def cells(settings: Settings) -> list[dict[str, Any]]:
     return [dict(zip(names, each, strict=True)) for each in labels]
 
 
+def point(settings: Settings, labels: dict[str, Any]) -> tuple[dict[str, Any], Experiment]:
+    """A cell with its experiment."""
+    s = labels["s"]
+    init = inits.SymmetricSparse(s, complete=True, offset=resources.OFFSET)
+    training = recipe(settings, s, labels["samples"], labels["arm"])
+    model = MLP(width=labels["width"], init=init)
+    return labels, Experiment(Parity(labels["n"], K), model, training)
+
+
 def runs(settings: Settings) -> dict[str, Sweep]:
-    """Every cell from every seed."""
-    points = [
-        (
-            labels,
-            Experiment(
-                Parity(labels["n"], K),
-                MLP(
-                    width=labels["width"],
-                    init=inits.SymmetricSparse(labels["s"], complete=True, offset=resources.OFFSET),
-                ),
-                recipe(settings, labels["s"], labels["samples"], labels["arm"]),
-            ),
-        )
-        for labels in cells(settings)
-    ]
-    return {"runs": Sweep.of(points, seeds=settings.seeds)}
+    """Every cell from every seed; the plain arm, whose training sets are large, from fewer."""
+    plain = [labels for labels in cells(settings) if labels["arm"] == "plain"]
+    others = [labels for labels in cells(settings) if labels["arm"] != "plain"]
+    return {
+        "plain": Sweep.of([point(settings, each) for each in plain], seeds=settings.plain_seeds),
+        "others": Sweep.of([point(settings, each) for each in others], seeds=settings.seeds),
+    }
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """One row per run, the thresholds beside what is prescribed, and exponents."""
-    table = runs["runs"].table
+    table = pd.concat([runs["plain"].table, runs["others"].table], ignore_index=True)
     columns = ["search", "arm", "n", "s", "width", "samples", "seed", "test_loss"]
     trials = table[columns].assign(success=table["test_loss"] <= settings.epsilon)
     return {
@@ -158,6 +162,7 @@ def thresholds(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
                 "threshold": fit.value,
                 "low": fit.low,
                 "high": fit.high,
+                "expected": expected(labels),
                 "prescribed": asked,
                 "looseness": asked / fit.value if fit.value > 0 else np.inf,
             }
@@ -175,25 +180,50 @@ def prescribed(settings: Settings, labels: Mapping[str, Any], n: int, s: int, wi
     return float(resources.truncated_samples(n, K, s, width))
 
 
+def expected(labels: Mapping[str, Any]) -> float:
+    """The exact calculation of a threshold, to a factor that no size changes.
+
+    Plain, an entry's error relative to the entries of the support has the size of
+    1 / (C sqrt(2 m)).
+    """
+    n, s = int(labels["n"]), int(labels["s"])
+    if labels["search"] == "width":
+        return 1 / resources.good_probability(n, K, s)
+    if labels["arm"] == "plain":
+        return majority.relevant_gradient(s, K) ** -2
+    return resources.over_sparse_recovery(n, K, s)
+
+
 def exponents(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
     """Slopes of the thresholds' logarithms: samples over s and over n, width over s."""
     at_n, at_s = trials["n"] == settings.n, trials["s"] == settings.fixed_s
-    truncated, samples = trials["arm"] == "truncated", trials["search"] == "samples"
+    plain, samples = trials["arm"] == "plain", trials["search"] == "samples"
+    is_width = trials["search"] == "width"
     searches = {
-        "samples over s, plain": (trials[samples & ~truncated & at_n], "s", K - 1.0),
-        "samples over s, truncated": (trials[samples & truncated & at_n], "s", K - 1.0),
-        "samples over n, truncated": (trials[samples & truncated & at_s], "n", 0.0),
-        "width over s": (
-            trials[trials["search"] == "width"].assign(samples=trials["width"]),
-            "s",
-            -float(K),
-        ),
+        "samples over s, plain": (samples & plain & at_n, "s", K - 1.0),
+        "samples over s, truncated": (samples & ~plain & at_n, "s", K - 1.0),
+        "samples over n, truncated": (samples & ~plain & at_s, "n", 0.0),
+        "width over s": (is_width, "s", -float(K)),
     }
     rows = []
-    for name, (part, x, theory) in searches.items():
-        slope: Interval = law(threshold_draws(part, x, TARGET), is_power=True)
-        rows.append({"law": name, "slope": slope.value, "low": slope.low, "high": slope.high})
-        rows[-1]["theory"] = theory
+    for name, (chosen, x, theory) in searches.items():
+        part = trials[chosen]
+        varied = part["width"] if name == "width over s" else part["samples"]
+        slope: Interval = law(
+            threshold_draws(part.assign(samples=varied), x, TARGET), is_power=True
+        )
+        sizes = part.drop_duplicates(x)
+        exact = [expected(labels) for labels in sizes.to_dict("records")]
+        rows.append(
+            {
+                "law": name,
+                "slope": slope.value,
+                "low": slope.low,
+                "high": slope.high,
+                "exact": float(np.polyfit(np.log(sizes[x]), np.log(exact), 1)[0]),
+                "theory": theory,
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -206,6 +236,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
         "many": settings.many,
         "epsilon": settings.epsilon,
         "seeds": settings.seeds,
+        "plain_seeds": settings.plain_seeds,
         "least_sparsity": resources.least_sparsity(K, settings.epsilon),
         "least_sparsity_printed": resources.least_sparsity(K, settings.epsilon, offset=1 / 16),
     }
@@ -230,12 +261,13 @@ STUDY = Study(
                 n=51,
                 sparsities=((9, 512), (17, 128), (25, 64), (35, 32)),
                 fixed_s=35,
-                larger=((101, 128), (201, 512)),
+                larger=((101, 128), (151, 256)),
                 plain=(500, 1000, 2000, 4000, 8000),
-                truncated=(25, 50, 100, 200, 400, 800),
+                truncated=(20, 35, 60, 100, 160, 800),
                 narrower=(1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0),
                 many=20_000,
-                seeds=20,
+                seeds=30,
+                plain_seeds=20,
             ),
             minutes=2,
         ),
@@ -250,6 +282,7 @@ STUDY = Study(
                 narrower=(1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0),
                 many=20_000,
                 seeds=100,
+                plain_seeds=100,
             ),
             minutes=45,
         ),
@@ -271,23 +304,32 @@ STUDY = Study(
     shown=("thresholds", "exponents"),
     formats={
         "threshold": ",.0f",
+        "expected": ",.0f",
         "low": ".3g",
         "high": ".3g",
         "prescribed": ".3g",
         "looseness": ".3g",
         "slope": ".2f",
+        "exact": ".2f",
         "theory": ".0f",
         "test_loss": ".3f",
     },
     captions={
         "figure": (
             "Left: examples from which half of the runs reach the loss, over the number s of "
-            "inputs that a neuron reads, with 95% intervals; lines are the theorem's power. "
-            "Middle: the same over the number of bits, if small gradients are truncated. Right: "
-            "the width from which half of the runs do."
+            "inputs that a neuron reads, with 95% intervals. Middle: the same over the number of "
+            "bits, if small gradients are set to zero. Right: the width from which half of the "
+            "runs do. Dashed lines are the theorem's powers, solid lines exact calculations at the "
+            "same sizes; both are drawn through the middle of the dots."
         ),
-        "thresholds": "Where half of the runs succeed, and what the theorem's formulas ask for",
-        "exponents": "Slopes of the thresholds' logarithms, and the theorem's powers",
+        "thresholds": (
+            "Where half of the runs succeed, what exact gradients give to a factor, and what "
+            "the theorem's formulas ask for"
+        ),
+        "exponents": (
+            "Slopes of the thresholds' logarithms, what exact gradients give at the same sizes, "
+            "and the theorem's powers"
+        ),
         "trials": "One row per run.",
     },
 )

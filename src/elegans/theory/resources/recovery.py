@@ -55,6 +55,7 @@ def under_sparse_entries(n: int, k: int, s: int) -> list[Entries]:
 
 def recovery_chance(entries: Sequence[Entries], threshold: float, samples: float | int) -> float:
     r"""The chance that one step on so many examples leaves the support and nothing else."""
+    checks.number("recovery_chance", "samples", samples, low=1.0, what="counts the examples")
     log_chance = 0.0
     for entry in entries:
         deviation = math.sqrt((0.5 - entry.mean**2) / samples)
@@ -71,11 +72,11 @@ def recovery_chance(entries: Sequence[Entries], threshold: float, samples: float
 
 
 def recovery_samples(entries: Sequence[Entries], threshold: float, chance: float = 0.5) -> float:
-    """From how many examples the support is left with probability `chance`."""
+    """From how many examples the support, and nothing else, is left with probability `chance`."""
     owner = f"recovery_samples(threshold={threshold}, chance={chance})"
     checks.number(owner, "chance", chance, low=1e-9, high=1 - 1e-9, what="is a probability")
     largest = max((e.mean for e in entries if not e.is_relevant and e.count), default=0.0)
-    least = min((e.mean for e in entries if e.is_relevant), default=math.inf)
+    least = min((e.mean for e in entries if e.is_relevant and e.count), default=0.0)
     if not largest < threshold < least:
         raise ValueError(
             f"{owner}: the threshold lies between the irrelevant and the relevant gradients, "
@@ -91,9 +92,10 @@ def recovery_samples(entries: Sequence[Entries], threshold: float, chance: float
 
 def over_sparse_recovery(n: int, k: int, s: int, chance: float = 0.5) -> float:
     """`recovery_samples` of a good neuron of theorem 16, truncated as in footnote 4."""
-    checks.whole(
-        f"over_sparse_recovery(n={n}, k={k})", "s", s, low=k + 1, high=n, what="is above k"
-    )
+    owner = f"over_sparse_recovery(n={n}, k={k})"
+    checks.whole(owner, "s", s, low=k + 1, high=n, what="counts the ones of a neuron, above k")
+    if s % 2 == 0:
+        raise ValueError(f"{owner}: the lemmas are for odd s; got s = {s}.")
     return recovery_samples(over_sparse_entries(n, k, s), truncation(s, k), chance)
 
 
