@@ -36,6 +36,7 @@ OVER = over_sparse.Settings(
     many=500,
     seeds=2,
     plain_seeds=2,
+    width_seeds=2,
     steps=40,
 )
 UNDER = under_sparse.Settings(

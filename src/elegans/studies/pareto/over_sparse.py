@@ -55,7 +55,8 @@ class Settings:
         plain: Samples of the plain arm, as multiples of s; likewise `truncated`.
         narrower: Widths of the search for widths, as shares of those in `sparsities`.
         many: Samples in the search for widths and of the control.
-        seeds: Of all runs but those of the plain arm, which has `plain_seeds`.
+        seeds: Of truncated runs and the control; the plain arm, whose training sets are large, and
+            the search for widths, whose runs are short, have their own numbers.
     """
 
     n: int
@@ -68,9 +69,10 @@ class Settings:
     many: int
     seeds: int
     plain_seeds: int
-    steps: int = 1001
+    width_seeds: int
+    steps: int = 2001
     batch: int = 128
-    decay: float = 5e-3
+    decay: float = 2e-3
     epsilon: float = 0.1
 
 
@@ -124,18 +126,23 @@ def point(settings: Settings, labels: dict[str, Any]) -> tuple[dict[str, Any], E
 
 
 def runs(settings: Settings) -> dict[str, Sweep]:
-    """Every cell from every seed; the plain arm, whose training sets are large, from fewer."""
-    plain = [labels for labels in cells(settings) if labels["arm"] == "plain"]
-    others = [labels for labels in cells(settings) if labels["arm"] != "plain"]
-    return {
-        "plain": Sweep.of([point(settings, each) for each in plain], seeds=settings.plain_seeds),
-        "others": Sweep.of([point(settings, each) for each in others], seeds=settings.seeds),
+    """Every cell from every seed of its part."""
+    seeds = {
+        "plain": settings.plain_seeds,
+        "truncated": settings.seeds,
+        "width": settings.width_seeds,
     }
+    points: dict[str, list[tuple[dict[str, Any], Experiment]]] = {name: [] for name in seeds}
+    for labels in cells(settings):
+        is_width = labels["search"] == "width"
+        part = "width" if is_width else "plain" if labels["arm"] == "plain" else "truncated"
+        points[part].append(point(settings, labels))
+    return {name: Sweep.of(points[name], seeds=count) for name, count in seeds.items()}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """One row per run, the thresholds beside what is prescribed, and exponents."""
-    table = pd.concat([runs["plain"].table, runs["others"].table], ignore_index=True)
+    table = pd.concat([part.table for part in runs.values()], ignore_index=True)
     columns = ["search", "arm", "n", "s", "width", "samples", "seed", "test_loss"]
     trials = table[columns].assign(success=table["test_loss"] <= settings.epsilon)
     return {
@@ -237,6 +244,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
         "epsilon": settings.epsilon,
         "seeds": settings.seeds,
         "plain_seeds": settings.plain_seeds,
+        "width_seeds": settings.width_seeds,
         "least_sparsity": resources.least_sparsity(K, settings.epsilon),
         "least_sparsity_printed": resources.least_sparsity(K, settings.epsilon, offset=1 / 16),
     }
@@ -263,13 +271,14 @@ STUDY = Study(
                 fixed_s=35,
                 larger=((101, 128), (151, 256)),
                 plain=(500, 1000, 2000, 4000, 8000),
-                truncated=(20, 35, 60, 100, 160, 800),
-                narrower=(1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0),
+                truncated=(20, 40, 80, 160, 800),
+                narrower=(1 / 16, 1 / 8, 1 / 4, 1 / 2),
                 many=20_000,
-                seeds=30,
-                plain_seeds=20,
+                seeds=24,
+                plain_seeds=16,
+                width_seeds=60,
             ),
-            minutes=2,
+            minutes=3,
         ),
         "laptop": Scale(
             Settings(
@@ -283,6 +292,7 @@ STUDY = Study(
                 many=20_000,
                 seeds=100,
                 plain_seeds=100,
+                width_seeds=100,
             ),
             minutes=45,
         ),

@@ -112,7 +112,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         ),
         "widths": Sweep.of(
             [({"s": s, "n": n}, WidthSearch(n, settings.k, s)) for s, n in sizes if s],
-            seeds=10 * settings.seeds,
+            seeds=4 * settings.seeds,
         ),
         "exact": Sweep.of(exact, seeds=settings.exact_seeds),
     }
@@ -265,7 +265,7 @@ STUDY = Study(
                 draws=60,
                 k=4,
                 searches=((0, (9, 11, 15, 21)), (2, (15, 21, 31, 45, 65))),
-                seeds=20,
+                seeds=60,
                 exact_n=20,
                 exact_width=600,
                 exact_samples=(30, 60, 120, 240),
