@@ -78,8 +78,21 @@ def test_more_neurons_than_the_parent_has_are_refused():
 def test_a_run_that_does_not_exist_is_refused(nothing):
     with pytest.raises(ValueError, match=r"FromRun: experiment is that of .* there is no run of"):
         inits.FromRun(nothing)
-    with pytest.raises(ValueError, match="seed numbers a run, so it is 0 or more; got -1"):
+    with pytest.raises(
+        ValueError, match=r"seed numbers a run, so it is in 0\.\.4294967295; got -1"
+    ):
         inits.FromRun(TINY.parent(), -1)
+    with pytest.raises(ValueError, match="seed numbers a run"):
+        inits.FromRun(TINY.parent(), 2**32)
+
+
+@pytest.mark.parametrize("neurons, kind", [(3, "holds"), ("12", "holds"), ((1.5,), "numbers")])
+def test_neurons_that_are_no_numbers_of_neurons_are_refused(neurons, kind):
+    with pytest.raises(TypeError, match=f"neurons {kind}"):
+        inits.FromRun(TINY.parent(), 0, at="start", neurons=neurons)
+    with pytest.raises(ValueError, match="numbers neurons") as refusal:
+        TINY.child(inits.FromRun(TINY.parent(), 0, at="start", neurons=(0, 1, 20)))
+    assert len(str(refusal.value)) < 600  # what the run is, without its defaults
 
 
 def made_up(rates, start=0.5):

@@ -28,6 +28,7 @@ from elegans.studies.pareto.scores import gain, seed_means, summary, with_spared
 from elegans.studies.plan import structures_of
 from elegans.studies.study import Scale
 from elegans.tasks import Parity
+from elegans.theory import resources
 
 STEPS = 1000
 
@@ -175,13 +176,24 @@ def test_sizes_that_are_compared_have_to_be_trained():
 # Large n
 
 
-def large_world(dense=None, sparse=300, small=(400, 300)):
-    """Runs of both inits that succeed at these steps at n = 150, and at `small` ones at n = 50."""
+def large_world(dense=None, sparse=300, small=(400, 300), fixed_dense=700):
+    """Runs of both inits that succeed at these steps at n = 150, and at `small` ones at n = 50.
+
+    At one width the dense init succeeds at `fixed_dense` at n = 150.
+    """
+    growing, fixed = large_n_claims.GROWING, large_n_claims.FIXED
     cells = []
-    for n, samples, steps in ((50, 8, small), (150, 40, (dense, sparse))):
+    for rule, n, m, width, steps in (
+        (growing, 50, 8, 10, small),
+        (growing, 150, 40, 90, (dense, sparse)),
+        (fixed, 50, 8, 10, (900, 300)),
+        (fixed, 150, 40, 10, (fixed_dense, 600)),
+    ):
         for init, step in zip(("dense", "2-sparse"), steps, strict=True):
-            cells.append(({"n": n, "samples": samples, "init": init}, step))
-    return Tables({"runs": runs_of(cells)})
+            labels = {"rule": rule, "n": n, "samples": m, "width": width, "init": init}
+            cells.append((labels, step))
+    runs = runs_of(cells)
+    return Tables({"runs": runs, "cells": runs.assign(theory=0.5)}, {"steps": STEPS})
 
 
 @pytest.mark.parametrize(
@@ -194,11 +206,21 @@ def large_world(dense=None, sparse=300, small=(400, 300)):
         ),
         (large_n_claims.the_gap_grows_with_n, {"dense": 300}),
         (large_n_claims.sparse_is_ahead_at_every_n, {"small": (300, 300)}),
+        (large_n_claims.the_gap_shrinks_at_one_width, {"fixed_dense": None}),
     ],
 )
 def test_claims_about_many_inputs_hold_and_can_fail(claim, world):
     assert claim(large_world()).holds
     assert not claim(large_world(**world)).holds
+
+
+def test_the_width_that_grows_keeps_the_chance_of_a_lucky_neuron():
+    settings = large_n.STUDY.scales["quick"].settings
+    chances = [resources.lucky_chance(n, 3, 2, width) for n, width, _ in settings.growing]
+    assert max(chances) - min(chances) < 0.02
+    fixed = [resources.lucky_chance(n, 3, 2, width) for n, width, _ in settings.fixed]
+    assert fixed == sorted(fixed, reverse=True)
+    assert fixed[-1] < 0.5
 
 
 # Unstated choices
@@ -308,7 +330,12 @@ TINY = {
     "large-n": (
         large_n,
         large_n.Settings(
-            k=2, width=10, sizes=((8, 50), (8, 100)), seeds=2, steps=200, evaluate_every=100
+            k=2,
+            growing=((8, 10, 50), (10, 16, 100)),
+            fixed=((8, 10, 50), (10, 10, 100)),
+            seeds=2,
+            steps=200,
+            evaluate_every=100,
         ),
         figures_choices.large_n,
     ),

@@ -27,7 +27,7 @@ from elegans.runs import Runs
 from elegans.studies.pareto import descent_claims
 from elegans.studies.pareto.frontier import INITS
 from elegans.studies.pareto.recipe import COLUMNS, training
-from elegans.studies.pareto.scores import summary, with_spared
+from elegans.studies.pareto.scores import FORMATS, summary, with_spared
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -164,14 +164,7 @@ STUDY = Study(
     ),
     figures="elegans.studies.pareto.figures_choices:double_descent",
     shown=("cells",),
-    formats={
-        "rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "median_steps": ",.0f",
-        "spared": ".1%",
-        "samples": ",",
-    },
+    formats=FORMATS,
     captions={
         "figure": (
             "Success rates (above, with 95% Wilson intervals) and median steps to success (below, "

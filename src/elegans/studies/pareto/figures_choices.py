@@ -9,6 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from elegans.report import look
 from elegans.report.result import Tables
 from elegans.statistics import Interval, bootstrap
+from elegans.studies.pareto.large_n_claims import GROWING
 from elegans.studies.pareto.scores import seed_means
 from elegans.studies.pareto.sparsity_claims import FACTORS, LARGE, SMALL, corners
 
@@ -198,28 +199,37 @@ def _row_of_runs(axes: Axes, runs: pd.DataFrame, row: int, steps: int) -> None:
 
 
 def large_n(tables: Tables) -> Figure:
-    """Success rates and times against n, dense beside 2-sparse."""
+    """Success rates and steps spared against n, at widths that grow and at one width."""
     cells, facts = tables["cells"], tables.facts
     picture = look.figure(
-        10,
-        3.8,
-        f"Many inputs: parities of {facts['k']} of n bits, width {facts['width']:,}, "
-        f"{facts['seeds']} runs per point, at most {facts['steps']:,} steps",
+        11,
+        4.2,
+        f"Many inputs: parities of {facts['k']} of n bits, {facts['seeds']} runs per point, at "
+        f"most {facts['steps']:,} steps",
     )
     rates, spared = picture.subplots(1, 2)
-    for i, (init, line) in enumerate(cells.groupby("init", sort=False)):
-        x = np.arange(len(line)) + 0.05 * i
+    names = {n: f"{n}\n(m = {m:,})" for n, m in zip(cells["n"], cells["samples"], strict=True)}
+    places = {n: float(i) for i, n in enumerate(sorted(names))}
+    for i, ((rule, init), line) in enumerate(cells.groupby(["rule", "init"], sort=False)):
+        x = line["n"].map(places) + 0.04 * i
         bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
-        style = {"color": INITS[str(init)], "marker": "o", "label": f"{init} init"}
+        widths = f"r = {line['width'].min():,}" + (
+            f" to {line['width'].max():,}" if rule == GROWING else ""
+        )
+        fmt = "o-" if rule == GROWING else "s--"
+        style = {"color": INITS[str(init)], "fmt": fmt, "label": f"{init} init, {widths}"}
         rates.errorbar(x, line["rate"], bars, capsize=3, **style)
-        means = [_mean(seed_means(tables["runs"], {"n": n, "init": init})) for n in line["n"]]
+        chosen = {"rule": rule, "init": init}
+        means = [_mean(seed_means(tables["runs"], chosen | {"n": n})) for n in line["n"]]
         _points(spared, list(x), means, **style)
-    first = cells[cells["init"] == cells["init"].iloc[0]]
-    names = [f"{n}\n(m = {m:,})" for n, m in zip(first["n"], first["samples"], strict=True)]
+    chances = cells[(cells["rule"] != GROWING) & cells["theory"].notna()]
+    label = f"chance of a lucky neuron, r = {chances['width'].min():,}"
+    rates.plot(chances["n"].map(places), chances["theory"], "k:", lw=1, label=label)
     for axes in (rates, spared):
-        axes.set_xticks(range(len(names)), names)
+        axes.set_xticks(list(places.values()), [names[n] for n in places])
         axes.set_xlabel("inputs n (training examples m)")
     rates.set(ylim=(-0.03, 1.05), ylabel="success rate", title="Who learns")
     spared.set(ylim=(-0.03, 1.05), ylabel="share of steps spared", title="And how early")
-    rates.legend()
+    spared.legend(loc="upper left")
+    rates.legend(handles=rates.get_lines()[-1:], loc="center left")
     return picture

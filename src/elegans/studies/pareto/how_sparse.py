@@ -29,7 +29,7 @@ from elegans.report.result import Tables
 from elegans.runs import Runs
 from elegans.studies.pareto import sparsity_claims
 from elegans.studies.pareto.recipe import COLUMNS, training
-from elegans.studies.pareto.scores import summary, with_spared
+from elegans.studies.pareto.scores import FORMATS, summary, with_spared
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -208,13 +208,9 @@ STUDY = Study(
     ),
     figures="elegans.studies.pareto.figures_choices:how_sparse",
     shown=("arms", "effects"),
-    formats={
+    formats=FORMATS
+    | {
         "norm": ".2f",
-        "rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "median_steps": ",.0f",
-        "spared": ".1%",
         "theory": ".1%",
         "effect": "+.1%",
         "effect_low": "+.1%",

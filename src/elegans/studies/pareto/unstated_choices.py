@@ -21,7 +21,7 @@ from elegans.studies.pareto import choices_claims
 from elegans.studies.pareto.choices_claims import BASE
 from elegans.studies.pareto.frontier import INITS
 from elegans.studies.pareto.recipe import training
-from elegans.studies.pareto.scores import summary, with_spared
+from elegans.studies.pareto.scores import FORMATS, summary, with_spared
 from elegans.studies.pareto.shuffled_epochs import ShuffledEpochs
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -141,12 +141,8 @@ STUDY = Study(
     ),
     figures="elegans.studies.pareto.figures_choices:unstated_choices",
     shown=("changes",),
-    formats={
-        "rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "median_steps": ",.0f",
-        "spared": ".1%",
+    formats=FORMATS
+    | {
         "change": "+.1%",
         "change_low": "+.1%",
         "change_high": "+.1%",
