@@ -5,7 +5,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
-from elegans.studies.pareto.scores import gain, seed_means
+from elegans.studies.pareto.scores import gain, is_positive, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (4)"
@@ -72,16 +72,13 @@ def success_falls(tables: Tables) -> Claim:
     _, strong = weak_and_strong(tables)
     drops = drop(tables, strong)
     interval = gain(0 * drops, drops)
-    return Claim(
-        text="Success is lost again as examples are added",
-        source=SOURCE,
-        measured=(
-            f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
-            f"{sizes(tables)}"
-        ),
-        against="an interval of the fall that reaches down to zero",
-        holds=interval.low > 0,
-        interval=interval,
+    return is_positive(
+        "Success is lost again as examples are added",
+        SOURCE,
+        f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
+        f"{sizes(tables)}",
+        interval,
+        "fall",
     )
 
 
@@ -101,16 +98,13 @@ def success_returns(tables: Tables) -> Claim:
     many = seed_means(part, {"samples": facts["many"]}, "success")
     most = more.groupby("seed")["success"].mean()
     interval = gain(many, most)
-    return Claim(
-        text="With still more examples, or online, success returns",
-        source=RETURN,
-        measured=(
-            f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
-            f"{most.mean():.0%} beyond and online; gain {interval:+.0%}"
-        ),
-        against="an interval of the gain that reaches down to zero",
-        holds=interval.low > 0,
-        interval=interval,
+    return is_positive(
+        "With still more examples, or online, success returns",
+        RETURN,
+        f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
+        f"{most.mean():.0%} beyond and online; gain {interval:+.0%}",
+        interval,
+        "gain",
     )
 
 
@@ -120,17 +114,13 @@ def the_drop_shrinks_with_width(tables: Tables) -> Claim:
     narrow, wide = min(tables.facts["widths"]), max(tables.facts["widths"])
     falls = {width: drop(tables, strong, width) for width in (narrow, wide)}
     interval = gain(falls[wide], falls[narrow])
-    return Claim(
-        text="Wider networks lose less",
-        source=SOURCE,
-        measured=(
-            f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width "
-            f"{narrow:,} and by {falls[wide].mean():.0%} at width {wide:,}; difference "
-            f"{interval:+.0%}"
-        ),
-        against="an interval of the difference that reaches down to zero",
-        holds=interval.low > 0,
-        interval=interval,
+    return is_positive(
+        "Wider networks lose less",
+        SOURCE,
+        f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width {narrow:,} "
+        f"and by {falls[wide].mean():.0%} at width {wide:,}; difference {interval:+.0%}",
+        interval,
+        "difference",
     )
 
 
@@ -139,14 +129,11 @@ def the_drop_depends_on_decay(tables: Tables) -> Claim:
     weak, strong = weak_and_strong(tables)
     falls = {decay: drop(tables, decay) for decay in (weak, strong)}
     interval = gain(falls[weak], falls[strong])
-    return Claim(
-        text="Where success is lost depends on the weight decay",
-        source=RETURN,
-        measured=(
-            f"all widths: the rate falls by {falls[weak].mean():.0%} at decay {weak} and by "
-            f"{falls[strong].mean():.0%} at decay {strong}; difference {interval:+.0%}"
-        ),
-        against="an interval of the difference that reaches down to zero",
-        holds=interval.low > 0,
-        interval=interval,
+    return is_positive(
+        "Where success is lost depends on the weight decay",
+        RETURN,
+        f"all widths: the rate falls by {falls[weak].mean():.0%} at decay {weak} and by "
+        f"{falls[strong].mean():.0%} at decay {strong}; difference {interval:+.0%}",
+        interval,
+        "difference",
     )
