@@ -142,7 +142,7 @@ def double_descent(tables: Tables) -> Figure:
                 axes.axvline(places[samples] + 0.06, color="0.85", lw=4, zorder=0)
         above.set(title=title, ylim=(-0.03, 1.05))
         below.set(yscale="log", xlabel="training examples m")
-        below.legend(loc="upper left")
+        below.legend(loc="best")
         ticks = [*(f"{m:,}" for m in sizes), "online"]
         below.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
         below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
@@ -211,7 +211,7 @@ def large_n(tables: Tables) -> Figure:
     """Success rates and steps spared against n, at widths that grow and at one width."""
     cells, facts = tables["cells"], tables.facts
     picture = look.figure(
-        11,
+        13,
         4.2,
         f"Many inputs: parities of {facts['k']} of n bits, {facts['seeds']} runs per point, at "
         f"most {facts['steps']:,} steps",
@@ -239,6 +239,6 @@ def large_n(tables: Tables) -> Figure:
         axes.set_xlabel("inputs n (training examples m)")
     rates.set(ylim=(-0.03, 1.05), ylabel="success rate", title="Who learns")
     spared.set(ylim=(-0.03, 1.05), ylabel="share of steps spared", title="And how early")
-    spared.legend(loc="upper left")
-    rates.legend(handles=rates.get_lines()[-1:], loc="center left")
+    handles, labels = rates.get_legend_handles_labels()
+    spared.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return picture

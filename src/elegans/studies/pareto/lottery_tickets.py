@@ -35,7 +35,7 @@ from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 
-CHILD_SEEDS = 1000  # children see batches and test sets that no parent saw
+CHILD_SEEDS = 1000  # added to the first seed: children see examples that no parent saw
 CURVES_PER_ARM = 10
 ROWS_PER_CURVE = 120
 PRUNED_ROWS = 10_000
@@ -78,10 +78,16 @@ class Settings:
     parent_steps: int
     steps: int
     evaluate_every: int = 500
+    first_seed: int = 0
 
     def __post_init__(self) -> None:
         high = self.width
         checks.whole(self, "neurons", self.neurons, low=1, high=high, what="counts those kept")
+
+    @property
+    def first_child(self) -> int:
+        """The first seed of children."""
+        return self.first_seed + CHILD_SEEDS
 
     def parent(self, decay: float) -> Experiment:
         """The wide network, online, under a weight decay."""
@@ -116,7 +122,8 @@ def selections(settings: Settings, run: Run) -> dict[str, tuple[int, ...]]:
 def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
     """Parents first; then tickets and controls of those that learned."""
     wide = [({"decay": decay}, settings.parent(decay)) for decay in settings.decays]
-    done = yield {"parents": Sweep.of(wide, seeds=settings.parents, keep="params")}
+    seeds = range(settings.first_seed, settings.first_seed + settings.parents)
+    done = yield {"parents": Sweep.of(wide, seeds=seeds, keep="params")}
     tickets, fresh = [], []
     for decay in settings.decays:
         for run in learned(done["parents"].where(decay=decay)):
@@ -127,10 +134,11 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
         laws = {"fresh": FirstOf(inits.Sparse(2), settings.width), "narrow": inits.Sparse(2)}
         for arm, law in laws.items():
             fresh.append(({"decay": decay, "arm": arm}, settings.child(decay, law)))
+    first = settings.first_child
     total = settings.children * settings.parents
-    sweeps = {"fresh": Sweep.of(fresh, seeds=range(CHILD_SEEDS, CHILD_SEEDS + total))}
+    sweeps = {"fresh": Sweep.of(fresh, seeds=range(first, first + total))}
     if tickets:
-        seeds = range(CHILD_SEEDS, CHILD_SEEDS + settings.children)
+        seeds = range(first, first + settings.children)
         sweeps["tickets"] = Sweep.of(tickets, seeds=seeds)
     yield sweeps
 
@@ -145,7 +153,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     parts = [runs[name] for name in ("tickets", "fresh") if name in runs]
     children = pd.concat([child_rows(part) for part in parts], ignore_index=True)
     # A child that has no parent is given one in turn, so that all arms resample in equal blocks.
-    block = (children["seed"] - CHILD_SEEDS) // settings.children
+    block = (children["seed"] - settings.first_child) // settings.children + settings.first_seed
     if "parent" not in children:
         children["parent"] = pd.NA
     children["block"] = children["parent"].astype("Int64").fillna(block.astype("Int64")).astype(int)
