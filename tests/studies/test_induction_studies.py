@@ -302,7 +302,7 @@ def mixture_tables(**curve) -> Tables:
     times = table.groupby(["arm", "share", "seed"], sort=False)[list(table)].apply(
         lambda part: mixtures.arrival(part, 1 / 3)
     )
-    facts = {"goal": 0.07, "states": 3, "length": 50, "seeds": SEEDS}
+    facts = {"goal": 0.07, "states": 3, "length": 50, "seeds": SEEDS, "mixture_seeds": SEEDS}
     return Tables({"curves": table, "times": times.reset_index(), "levels": levels()}, facts)
 
 
