@@ -140,6 +140,7 @@ def test_claims_about_phases_hold_of_phases_and_of_nothing_else():
     ):
         assert holds(claim, good)
         assert not holds(claim, untrained)
+    assert not holds(heads_claims.minimal_spends_less_time_at_unigrams, untrained)
     stuck = heads_tables(STUCK, STUCK, doubly=flat)
     assert not holds(heads_claims.phases_come_in_order, stuck)
     assert not holds(heads_claims.transformers_end_at_bigrams, stuck)
