@@ -261,7 +261,7 @@ STUDY = Study(
                 chains=Recipe(steps=500, rate=3e-3, evaluations=25, schedule="constant"),
                 seeds=10,
             ),
-            minutes=1.5,
+            minutes=2,
         ),
         "laptop": Scale(
             Settings(
@@ -277,7 +277,7 @@ STUDY = Study(
                 chains=Recipe(steps=2000, rate=3e-3, evaluations=50, schedule="constant"),
                 seeds=20,
             ),
-            minutes=20,
+            minutes=35,
         ),
     },
     runs=runs,
