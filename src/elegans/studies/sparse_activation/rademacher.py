@@ -9,7 +9,7 @@ refute, not prove: an estimate above the conjecture, with constant 1, would refu
 import itertools
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,8 @@ class Settings:
     """Which sizes; of each, so many sets of inputs (`seeds`) with so many draws of signs.
 
     Besides the grid: all dimensions of `dimensions` at the first m, the middle s and the first k;
-    networks without sparsity (k = s) of all `ss`; and wide ones at the first n, m and k.
+    networks without sparsity (k = s) of all `ss`; and wide ones, whose search is long, at the first
+    n, m and k with `wide_draws` draws.
     """
 
     ns: tuple[int, ...]
@@ -44,6 +45,7 @@ class Settings:
     draws: int
     dimensions: tuple[int, ...] = (5, 10, 20, 40)
     wide: tuple[int, ...] = (128, 512)
+    wide_draws: int = 2
 
 
 @configuration
@@ -89,7 +91,9 @@ def runs(settings: Settings) -> dict[str, Sweep]:
             settings,
         ),
         "dense": sized([(n, m, s, s) for s in settings.ss], settings),
-        "wide": sized([(n, m, s, k) for s in settings.wide], settings),
+        "wide": sized(
+            [(n, m, s, k) for s in settings.wide], replace(settings, draws=settings.wide_draws)
+        ),
     }
 
 
