@@ -160,8 +160,9 @@ def probe(sources: Sources, request: Request) -> dict[str, Any]:
     experiment, _, seed = run.rpartition("/")
     if not experiment or not seed.isdecimal() or len(seed) > 18:
         raise ValueError(f"run={run}: a run is named EXPERIMENT/SEED.")
-    record = records.record(experiment, int(seed))
-    available = layers(records, record)
+    with records.reading():
+        record = records.record(experiment, int(seed))
+        available = layers(records, record)
     layer = layer_of(available, request.query_params.get("layer", ""))
     step = whole(request, "step", layer.steps[-1] if layer.steps else 0)
     matrices, names = pictures(layer, step)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from elegans.explorer.index import Index
-from elegans.explorer.query import MAX_VALUES, RATE, View, allowed, matching, shown_value
+from elegans.explorer.query import MAX_VALUES, MISSING, RATE, View, allowed, matching, shown_value
 from elegans.explorer.settings import Field
 from elegans.runs import STATUSES
 
@@ -50,6 +50,11 @@ class Axis:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @property
+    def shown(self) -> list[str]:
+        """The labels as a picture has them."""
+        return ["not set" if label == MISSING else label for label in self.labels]
 
     def of(self, places: Collection[int]) -> tuple["Axis", dict[int, int]]:
         """The axis with these places alone, and where each of them is now."""

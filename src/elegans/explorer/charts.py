@@ -15,7 +15,8 @@ from elegans.explorer.query import RATE, View
 
 Spec = dict[str, Any]
 MAX_CELLS_WITH_TEXT = 150
-LINES = ("test_error", "train_error", "test_loss", "train_loss")
+# Each label on its own: the same format for the whole axis would write 500 as 0.5k beside 1k.
+STEPS = {"labelExpr": "format(datum.value, '~s')"}
 
 
 def measure_name(z: str) -> str:
@@ -174,7 +175,7 @@ def curves_chart(
         "type": "quantitative",
         "title": "step",
         "scale": {"type": "log"} if x_log else {"zero": False, "nice": False},
-        "axis": {"format": "~s", "tickCount": 8},
+        "axis": {**STEPS, "tickCount": 8},
     }
     scale: Spec = {"type": "log"} if y_log else {}
     y = {"field": "value", "type": "quantitative", "title": title or name, "scale": scale}
@@ -232,7 +233,7 @@ def small_charts(curves: Mapping[str, Curve], cursor: int | None = None) -> Spec
             "field": "step",
             "type": "quantitative",
             "title": None,
-            "axis": {"format": "~s", "tickCount": 4},
+            "axis": {**STEPS, "tickCount": 4},
         }
         y = {"field": "value", "type": "quantitative", "title": None, "axis": {"tickCount": 3}}
         line: Spec = {
@@ -272,4 +273,4 @@ def _place(axis: Axis, place: int) -> Any:
     middle = axis.middles[place]
     if axis.is_binned and middle is not None:
         return float(f"{middle:.3g}")
-    return axis.labels[place] if middle is None else middle
+    return axis.shown[place] if middle is None else middle

@@ -54,6 +54,7 @@ def store(sources: Sources, request: Request) -> Answer:
         "cells": list(zip(picture.cells, links, strict=True)),
         "cells_on_a_page": CELLS_ON_A_PAGE,
         "axes": axes_of(index),
+        "logs": logs(picture, view),
         "measures": [(name, charts.measure_name(name)) for name in MEASURES],
         "interval": lambda cell: charts.interval_text(cell, view.z),
         "filters": filter_boxes(records, view),
@@ -63,6 +64,13 @@ def store(sources: Sources, request: Request) -> Answer:
         "has_rate": view.z == RATE,
     }
     return "store.html.j2", values
+
+
+def logs(picture: Grid, view: View) -> list[str]:
+    """The axes that a logarithm would change: numbers along a line or in bins, and colours."""
+    is_line = not view.y and all(middle is not None for middle in picture.x.middles)
+    changes = {"x": is_line or picture.x.is_binned, "y": picture.y.is_binned, "z": view.z != RATE}
+    return [letter for letter, does in changes.items() if does or letter in view.log]
 
 
 def marginals(sources: Sources, request: Request) -> Answer:

@@ -105,8 +105,8 @@ class Records:
 
     def record(self, name: str, seed: int) -> Record:
         """A run, given by the hash of its experiment and its seed."""
-        settings = self.experiment(name)
         with self.reading():
+            settings = self.experiment(name)
             ((number,),) = self._file.rows("SELECT id FROM experiments WHERE hash = ?", name)
             ids = self._file.find(number, seed)
             if not ids:

@@ -47,6 +47,7 @@ def cell(sources: Sources, request: Request) -> Answer:
         "title": f"Experiment {name}",
         "store": records,
         "name": name,
+        "varied": varied(records, name),
         "settings": described(settings),
         "rows": rows,
         "rate": wilson(sum(judged), len(judged)) if judged else None,
@@ -89,6 +90,7 @@ def run(sources: Sources, request: Request) -> Answer:
         "store": records,
         "record": record,
         "run": record.run,
+        "varied": varied(records, record.run.hash),
         "finished": ago(record.run.finished),
         "metrics": records.metrics(record),
         "settings": described(record.settings),
@@ -123,7 +125,7 @@ def compare(sources: Sources, request: Request) -> Answer:
     metric = request.query_params.get("metric") or _preferred(measures)
     if metric and metric not in measures:
         refuse("metric", metric, measures)
-    labels = [f"{i}: {short(texts, i - 1)} seed {r.run.seed}" for i, (_, r) in enumerate(chosen, 1)]
+    labels = [f"{i}: {short(texts, i - 1)}seed {r.run.seed}" for i, (_, r) in enumerate(chosen, 1)]
     curves: dict[str, Curve] = {
         label: history[metric]
         for label, history in zip(labels, histories, strict=True)
@@ -164,6 +166,12 @@ def logs(request: Request) -> list[str]:
         if name not in ("x", "y"):
             refuse("log", name, ("x", "y"))
     return names
+
+
+def varied(records: Records, name: str) -> list[str]:
+    """What tells an experiment from the others of its store, as "setting=value"."""
+    values = records.index.varied(name)
+    return [f"{field}={shown_value(value)}" for field, value in values.items() if value is not None]
 
 
 def described(settings: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
