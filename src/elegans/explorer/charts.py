@@ -17,6 +17,9 @@ Spec = dict[str, Any]
 MAX_CELLS_WITH_TEXT = 150
 # Each label on its own: the same format for the whole axis would write 500 as 0.5k beside 1k.
 STEPS = {"labelExpr": "format(datum.value, '~s')"}
+NUMBERS = {
+    "labelExpr": "format(datum.value, abs(datum.value) >= 1000 ? '~s' : '.3~g')"
+}  # no "1m" for a thousandth
 
 
 def measure_name(z: str) -> str:
@@ -57,7 +60,13 @@ def interval_text(cell: Cell, z: str) -> str:
         return "–"
     if z == RATE:
         return f"{cell.value:.0%} [{cell.low:.0%}, {cell.high:.0%}]"
-    return f"{cell.value:.4g} [{cell.low:.4g}, {cell.high:.4g}]"
+    value, low, high = (in_words(number) for number in (cell.value, cell.low, cell.high))
+    return f"{value} [{low}, {high}]"
+
+
+def in_words(number: float) -> str:
+    """A number as a reader likes it: four digits, and whole ones in full."""
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.4g}"
 
 
 def _heat_map(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
@@ -71,7 +80,7 @@ def _heat_map(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
         known = [cell.value for cell in grid.cells if cell.value]
         is_log = "z" in view.log and bool(known) and min(known) > 0
         scale = {"scheme": "viridis", **({"type": "log"} if is_log else {})}
-        legend = {"title": measure_name(view.z), "format": ".3~g"}
+        legend = {"title": measure_name(view.z), **NUMBERS}
     encoding = {
         "x": _ordinal("x", "i", grid.x),
         "y": {**_ordinal("y", "j", grid.y), "sort": {"field": "j", "order": "descending"}},
@@ -109,7 +118,7 @@ def _points(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
     scale: Spec = {"domain": [0, 1]} if is_rate else {"zero": False}
     if "z" in view.log and not is_rate:
         scale = {"type": "log"}
-    title = {"title": measure_name(view.z), "axis": {"format": ".0%" if is_rate else "~g"}}
+    title = {"title": measure_name(view.z), "axis": {"format": ".0%"} if is_rate else NUMBERS}
     y = {"field": "value", "type": "quantitative", "scale": scale, **title}
     return {
         "encoding": {"x": x, "tooltip": tooltip},

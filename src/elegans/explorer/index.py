@@ -142,14 +142,14 @@ class Index:
             rows = np.flatnonzero(self.column("place") == self.hashes.index(name))
             return rows[np.argsort(self.column("seed")[rows], kind="stable")]
 
-    def varied(self, name: str) -> dict[str, Any]:
-        """An experiment, given by hash, by the settings in which experiments here differ."""
+    def varied(self, name: str) -> list[tuple[Field, Any]]:
+        """The settings in which experiments differ, with those of one that is given by hash."""
         with self.lock:
             if name not in self.hashes:
-                return {}
+                return []
             place = self.hashes.index(name)
             fields = self.settings.varying()
-            return {field.name: field.values[self.codes(field)[place]] for field in fields}
+            return [(field, field.values[self.codes(field)[place]]) for field in fields]
 
     def metrics(self, row: int) -> dict[str, Any]:
         """What was measured of a run."""

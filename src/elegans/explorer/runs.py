@@ -169,9 +169,12 @@ def logs(request: Request) -> list[str]:
 
 
 def varied(records: Records, name: str) -> list[str]:
-    """What tells an experiment from the others of its store, as "setting=value"."""
-    values = records.index.varied(name)
-    return [f"{field}={shown_value(value)}" for field, value in values.items() if value is not None]
+    """What tells an experiment from the others of its store, in words."""
+    return [
+        f"{field.name} not set" if value is None else f"{field.name}={shown_value(value)}"
+        for field, value in records.index.varied(name)
+        if value is not None or field.is_an_axis
+    ]
 
 
 def described(settings: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:
