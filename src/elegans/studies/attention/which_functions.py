@@ -139,8 +139,7 @@ STUDY = Study(
         "quick": Scale(
             Settings(
                 lengths=(10, 28, 80),
-                grid=(16, 32, 64, 128, 256, 512),
-                per_round=2,
+                grid=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
                 trials=16,
                 restarts=1,
                 steps=500,
