@@ -19,7 +19,7 @@ STEADY = "attention weights kept"  # no dropout of them
     reason=(
         "An AND is decided by one false hidden bit, and the head looks for that. Where all three "
         "are true there is none, and its attention spreads after the network has succeeded: the "
-        "sum over 47 positions is 0.2 to 0.3, and more steps do not undo it. On seeds from 1000 on, "
+        "sum over 47 positions is 0.2 to 0.3, and more steps do not undo it. On seeds from 1000, "
         "without dropout of embeddings, it spreads in every run with dropout of attention weights "
         "and in none without"
     ),
