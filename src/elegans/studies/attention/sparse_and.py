@@ -34,7 +34,7 @@ from elegans.studies.attention.protocol import (
     conjunction,
 )
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 
 SOURCE = "thesis, section 4.6 and Figure 4.2"
@@ -90,6 +90,14 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     return settings.facts()
 
 
+@known_failure(
+    reason=(
+        "The exponent is 0.30, with an interval from 0.22 to 0.39. The three thresholds lie on a "
+        "logarithm, 13.0 ln T - 14, and its best power of T from 25 to 400 is 0.30 as well: a "
+        "logarithm with a negative constant grows that fast at small T"
+    ),
+    scales=("quick",),
+)
 def grows_like_a_logarithm(tables: Tables) -> Claim:
     """The exponent of a power law is far below one."""
     interval = thresholds.law(draws(tables), is_power=True)
@@ -125,6 +133,14 @@ def slope_is_that_of_information(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "At T = 25 a transformer needs fewer examples than elimination, 0.67 times as many with an "
+        "interval from 0.51 to 0.81. At T = 100 and 400 it is 0.83 (0.73 to 0.95) and 0.94 (0.81 "
+        "to 1.11), as claimed"
+    ),
+    scales=("quick",),
+)
 def is_about_elimination(tables: Tables) -> Claim:
     """The transformer needs about as many examples as elimination, at every T."""
     table = tables["thresholds"]
@@ -182,7 +198,7 @@ def as_draw(tables: Tables, column: str) -> pd.DataFrame:
 
 STUDY = Study(
     name="sparse-and",
-    title="A transformer finds three relevant bits among T from about log T examples",
+    title="From a few dozen examples a transformer finds three relevant bits among hundreds",
     summary=(
         "The label is the AND of three hidden bits out of T, and everything else is noise. A "
         "small transformer with one layer of attention is trained on m examples. How large must m "

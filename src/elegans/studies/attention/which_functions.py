@@ -18,6 +18,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elegans.experiments.experiment import Experiment
@@ -109,7 +110,7 @@ def errors_of_failures(table: pd.DataFrame) -> pd.DataFrame:
     """How many runs of each cell failed, and quartiles of their errors at the end."""
     failed = table[~table["success"].astype("boolean").fillna(False).astype(bool)]
     grouped = failed.groupby(["function", "T", "samples"])["test_error"]
-    quartiles = grouped.quantile([0.25, 0.5, 0.75]).unstack()
+    quartiles = grouped.quantile(np.array([0.25, 0.5, 0.75])).unstack()
     quartiles.columns = pd.Index(["low", "error", "high"])
     return grouped.size().rename("runs").to_frame().join(quartiles).reset_index()
 
@@ -139,8 +140,7 @@ STUDY = Study(
         "quick": Scale(
             Settings(
                 lengths=(10, 28, 80),
-                grid=(16, 32, 64, 128, 256, 512),
-                per_round=2,
+                grid=(16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512),
                 trials=16,
                 restarts=1,
                 steps=500,
