@@ -98,6 +98,7 @@ def test_theorem_16_is_run_in_every_arm():
     assert set(trials["arm"]) == {"plain", "truncated", "fixed features"}
     assert len(result.tables["exponents"]) == 4
     assert (result.tables["thresholds"]["prescribed"] > 0).all()
+    assert len(figures_theorems.over_sparse(Tables(result.tables, result.facts)).axes) == 3
 
 
 def test_theorem_21_finds_the_support_at_its_prescription():

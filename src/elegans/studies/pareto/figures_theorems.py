@@ -37,7 +37,6 @@ def over_sparse(tables: Tables) -> Figure:
     label = f"small gradients set to zero: slope {slopes['samples over n, truncated']:.2f}"
     thresholds(middle, larger, "n", ORANGE, label, 0.0)
     middle.set(xlabel="bits, n", ylabel="examples, m")
-    middle.set_ylim(larger["low"].min() / 4, larger["high"].max() * 10)
     middle.set_title(f"More bits hardly need more examples\n(s = {facts['fixed_s']})")
     widths = table[table["search"] == "width"]
     thresholds(right, widths, "s", GREEN, f"slope {slopes['width over s']:.2f}", -2.0)
@@ -49,8 +48,9 @@ def over_sparse(tables: Tables) -> Figure:
         axes.plot([], [], color=GREY, lw=1.2, label="exact gradients, through the middle")
         axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
         axes.legend(fontsize=8)
-    left.set_ylim(top=left.get_ylim()[1] * 12)  # room for the legend
-    right.set_ylim(top=right.get_ylim()[1] * 3)
+    for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):
+        low, high = axes.get_ylim()
+        axes.set_ylim(low / below, high * above)  # room for the legend
     return picture
 
 
@@ -68,7 +68,8 @@ def thresholds(
     axes.errorbar(part[x], part["threshold"], error, fmt="o", color=colour, capsize=2, label=label)
     sizes = part[x].to_numpy(float)
     exact = part["expected"].to_numpy(float)
-    for law, style in ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"})):
+    laws = ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"})) if len(part) else ()
+    for law, style in laws:
         scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
         axes.plot(sizes, scale * law, color=colour, **style)
     axes.set(xscale="log", yscale="log")

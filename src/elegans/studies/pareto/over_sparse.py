@@ -20,6 +20,7 @@ the chance of a good neuron. Widths in the search for $m$ hold 7 to 8 good pairs
 Decay, batch and steps of the second phase and the grids were chosen on seeds from 1,000 on.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -207,7 +208,9 @@ def plain_samples(settings: Settings, n: int, s: int, width: int, decay: float) 
 
 
 def exponent_of(sizes: Sequence[float], values: Sequence[float]) -> float:
-    """The slope of logarithms."""
+    """The slope of logarithms; unknown if a value is infinite."""
+    if not np.isfinite(values).all():
+        return math.nan
     return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
 
 
@@ -343,7 +346,8 @@ STUDY = Study(
             "inputs that a neuron reads, with 95% intervals. Middle: the same over the number of "
             "bits, if small gradients are set to zero. Right: the width from which half of the "
             "runs do. Dashed lines are the theorem's powers, solid lines exact calculations at the "
-            "same sizes; both are drawn through the middle of the dots."
+            "same sizes; both are drawn through the middle of the dots. Sizes at which no half "
+            "of the runs succeeds have no dot."
         ),
         "thresholds": (
             "Where half of the runs succeed, what exact gradients give to a factor, and what "
