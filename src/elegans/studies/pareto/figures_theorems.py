@@ -94,9 +94,10 @@ def under_sparse(tables: Tables) -> Figure:
         values = np.sort(part["correlation"])
         label = f"{samples:,} examples,\n{name}"
         left.plot(values, (np.arange(len(values)) + 1) / len(values), color=colour, label=label)
-    left.axvline(0.5, color=GREY, lw=1, ls=":")
+    left.axvline(0.5, color=GREY, lw=1, ls=":", label="what the theorem says")
     left.set(xlim=(-0.05, 1.05), xlabel="correlation with the label", ylabel="share of networks")
-    left.set_title(f"With the prescribed examples every network\nhas found them (n = {facts['n']})")
+    width = f"{facts['width']:,}"
+    left.set_title(f"The best subnetwork of each network\n(width {width}, {facts['n']} bits)")
     left.legend(loc="center")
     needed = tables["needed"]
     for s, part in needed.groupby("s"):
@@ -108,7 +109,7 @@ def under_sparse(tables: Tables) -> Figure:
     right.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^s")
     for axes in (middle, right):
         axes.legend(fontsize=8)
-    middle.set_ylim(top=middle.get_ylim()[1] * 12)  # room for the legend
+    middle.set_ylim(top=middle.get_ylim()[1] * 8)  # room for the legend
     right.set_ylim(top=right.get_ylim()[1] * 3)
     middle.set_title(
         "A neuron that knows two of the bits needs\nfar fewer examples to find the rest"
