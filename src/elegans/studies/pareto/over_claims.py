@@ -8,7 +8,6 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
-from elegans.studies.study import known_failure
 
 THEOREM = "Pareto paper, theorems 4 and 16"
 NEAR = 0.3  # what a measured exponent may differ from the theorem's
@@ -58,11 +57,6 @@ def most_samples(tables: Tables) -> pd.DataFrame:
     return part[part["samples"] == part.groupby(["n", "s"])["samples"].transform("max")]
 
 
-@known_failure(
-    "At s = 17 two of 20 runs end at losses of 0.11 and 0.35 while all others are at zero; why is "
-    "not known. With 20 runs the interval of 90% reaches just below 70%.",
-    scales=["quick"],
-)
 def the_algorithm_reaches_its_loss(tables: Tables) -> Claim:
     """With enough samples and width, the hinge loss on new examples is at most epsilon."""
     rates = {
@@ -97,12 +91,6 @@ def fixed_features_fail(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The plain algorithm needs fewer examples at small s than the power allows for, so that "
-    "the slope is 2. The theorem bounds from above, with a constant of 3e13, and is not "
-    "refuted.",
-    scales=["quick"],
-)
 def samples_grow_with_sparsity(tables: Tables) -> Claim:
     """The threshold in samples grows as s^(k-1), as the theorem is stated."""
     return power_claim(
@@ -120,11 +108,6 @@ def truncated_samples_grow_with_sparsity(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The logarithm of the union bound alone has slope 0.2 between 51 and 201 bits, and 20 "
-    "runs per size leave an interval of half a power.",
-    scales=["quick"],
-)
 def truncation_removes_the_bits(tables: Tables) -> Claim:
     """With truncation the threshold does not depend on n, but for a logarithm."""
     return power_claim(
@@ -157,11 +140,6 @@ def truncation_saves_samples(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The exponent is within 0.2 of the theorem's, but 20 runs per size leave an interval that"
-    " reaches further than one half below it.",
-    scales=["quick"],
-)
 def width_falls_with_sparsity(tables: Tables) -> Claim:
     """The threshold in width falls as s^-k."""
     return power_claim(tables, "width over s", "The width that it takes falls like (n/s)^k")
