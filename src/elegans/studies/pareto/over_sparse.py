@@ -233,7 +233,7 @@ def exponents(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
             threshold_draws(part.assign(samples=varied), x, TARGET), is_power=True
         )
         sizes = part.drop_duplicates(x)
-        exact = [expected(settings, labels) for labels in sizes.to_dict("records")]
+        exact = [expected(settings, cast(Any, row)) for row in sizes.to_dict("records")]
         rows.append(
             {
                 "law": name,
