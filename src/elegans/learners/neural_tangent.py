@@ -75,6 +75,7 @@ class NeuralTangent(BaseEstimator):
     def _fit(self, x: Float[np.ndarray, "rows n"], targets: Float[np.ndarray, "rows k"]) -> None:
         checks.number(self, "alpha", self.alpha, low=0.0, what="is a penalty")
         checks.number(self, "bias", self.bias, low=0.0, what="is the size of the constant input")
+        checks.number(self, "memory", self.memory, low=0.0, what="counts bytes")
         rows = len(x)
         needed = 8 * (rows**2 + 5 * min(rows**2, BLOCK + rows) + 2 * x.size)
         if needed > self.memory:
