@@ -310,7 +310,7 @@ STUDY = Study(
                 plain_seeds=100,
                 width_seeds=100,
             ),
-            minutes=45,
+            minutes=80,
         ),
     },
     runs=runs,
