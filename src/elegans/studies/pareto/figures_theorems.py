@@ -70,10 +70,12 @@ def thresholds(
     axes.errorbar(part[x], part["threshold"], error, fmt="o", color=colour, capsize=2, label=label)
     sizes = part[x].to_numpy(float)
     exact = part["expected"].to_numpy(float)
-    laws = ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"})) if len(part) else ()
+    laws: tuple[tuple[Any, dict[str, Any]], ...]
+    laws = ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"}))
     for law, style in laws:
-        scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
-        axes.plot(sizes, scale * law, color=colour, **style)
+        if len(part) and np.isfinite(law).all():
+            scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
+            axes.plot(sizes, scale * law, color=colour, **style)
     axes.set(xscale="log", yscale="log")
     look.plain_ticks(axes)
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
