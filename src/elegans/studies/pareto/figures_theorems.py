@@ -47,7 +47,7 @@ def over_sparse(tables: Tables) -> Figure:
         f"but they rarely hold the hidden bits, so\nthat more are needed ({facts['n']} bits)"
     )
     for axes, power in ((left, "s"), (middle, "constant"), (right, "1/s²")):
-        axes.plot([], [], color=GREY, lw=1.2, label="exact gradients, through the middle")
+        axes.plot([], [], color=GREY, lw=1.2, label="exact calculation, through the middle")
         axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
         axes.legend(fontsize=8)
     for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):

@@ -8,6 +8,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
+from elegans.studies.study import known_failure
 
 THEOREM = "Pareto paper, theorems 4 and 16"
 NEAR = 0.3  # what a measured exponent may differ from the theorem's
@@ -91,6 +92,11 @@ def fixed_features_fail(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    "The exponent is 0.26 above that of the exact calculation, but with 16 runs per size its "
+    "interval reaches 0.06 further than one half.",
+    scales=["quick"],
+)
 def samples_grow_with_sparsity(tables: Tables) -> Claim:
     """The threshold in samples grows as s^(k-1), as the theorem is stated."""
     return power_claim(
@@ -140,6 +146,12 @@ def truncation_saves_samples(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    "The exponent is 0.25 above that of the exact calculation, and its interval reaches 0.01 "
+    "further than one half. Half of the runs succeed with 46 neurons at s = 9 and with 4 at "
+    "s = 35, where widths come in steps of two.",
+    scales=["quick"],
+)
 def width_falls_with_sparsity(tables: Tables) -> Claim:
     """The threshold in width falls as s^-k."""
     return power_claim(tables, "width over s", "The width that it takes falls like (n/s)^k")
