@@ -52,7 +52,8 @@ def over_sparse(tables: Tables) -> Figure:
         axes.legend(fontsize=8)
     for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):
         low, high = axes.get_ylim()
-        axes.set_ylim(low / below, high * above)  # room for the legend
+        if low > 0:  # not so on a logarithmic axis without dots
+            axes.set_ylim(low / below, high * above)  # room for the legend
     return picture
 
 

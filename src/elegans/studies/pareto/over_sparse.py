@@ -207,7 +207,7 @@ def plain_samples(settings: Settings, n: int, s: int, width: int, decay: float) 
     return written_samples(n, s, pairs, epsilon=settings.epsilon, decay=decay)
 
 
-def exponent_of(sizes: Sequence[float], values: Sequence[float]) -> float:
+def exponent_of(sizes: Sequence[float | int], values: Sequence[float]) -> float:
     """The slope of logarithms; unknown if a value is infinite."""
     if not np.isfinite(values).all():
         return math.nan
