@@ -98,6 +98,7 @@ def test_theorem_16_is_run_in_every_arm():
     assert set(trials["arm"]) == {"plain", "truncated", "fixed features"}
     assert len(result.tables["exponents"]) == 4
     assert (result.tables["thresholds"]["prescribed"] > 0).all()
+    assert len(figures_theorems.over_sparse(Tables(result.tables, result.facts)).axes) == 3
 
 
 def test_theorem_21_finds_the_support_at_its_prescription():
@@ -230,6 +231,17 @@ def law_tables(shift="", by=0.0, facts=None, **tables):
 def test_claims_about_exponents_hold_and_break(claim, law, by):
     assert claim(law_tables()).holds
     assert not claim(law_tables(law, by)).holds
+
+
+def test_exponents_are_held_against_the_exact_calculation_and_not_the_limit():
+    table = law_tables()["exponents"]
+    is_plain = table["law"] == "samples over s, plain"
+    exact = table.assign(exact=table["exact"].where(~is_plain, 2.0))
+    shifted = exact.assign(**{c: exact[c] + is_plain for c in ("slope", "low", "high")})
+    for tables, holds in ((exact, False), (shifted, True)):
+        claim = over_claims.samples_grow_with_sparsity(Tables({"exponents": tables}, {}))
+        assert claim.holds == holds
+        assert "it should be 2.00, in the limit 1" in claim.measured
 
 
 def over_tables(success=True, fixed=0.8, saves=10.0, prescribed=1e6):

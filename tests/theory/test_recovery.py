@@ -73,4 +73,4 @@ def test_recovery_is_certain_with_enough_examples_and_refuses_what_no_number_is_
         resources.under_sparse_recovery(20, 4, 2)
     with pytest.raises(ValueError, match="s counts the ones of a neuron, fewer than k"):
         resources.under_sparse_recovery(21, 4, 3)
-    assert sum(entry.count for entry in under_sparse_entries(21, 4, 2)) == 21
+    assert sum(entry.number for entry in under_sparse_entries(21, 4, 2)) == 21

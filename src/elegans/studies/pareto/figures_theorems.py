@@ -39,7 +39,6 @@ def over_sparse(tables: Tables) -> Figure:
     label = f"small gradients set to zero: slope {slopes['samples over n, truncated']:.2f}"
     thresholds(middle, larger, "n", ORANGE, label, 0.0)
     middle.set(xlabel="bits, n", ylabel="examples, m")
-    middle.set_ylim(larger["low"].min() / 4, larger["high"].max() * 10)
     middle.set_title(f"More bits hardly need more examples\n(s = {facts['fixed_s']})")
     widths = table[table["search"] == "width"]
     thresholds(right, widths, "s", GREEN, f"slope {slopes['width over s']:.2f}", -2.0)
@@ -48,11 +47,13 @@ def over_sparse(tables: Tables) -> Figure:
         f"but they rarely hold the hidden bits, so\nthat more are needed ({facts['n']} bits)"
     )
     for axes, power in ((left, "s"), (middle, "constant"), (right, "1/s²")):
-        axes.plot([], [], color=GREY, lw=1.2, label="exact gradients, through the middle")
+        axes.plot([], [], color=GREY, lw=1.2, label="exact calculation, through the middle")
         axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
         axes.legend(fontsize=8)
-    left.set_ylim(top=left.get_ylim()[1] * 12)  # room for the legend
-    right.set_ylim(top=right.get_ylim()[1] * 3)
+    for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):
+        low, high = axes.get_ylim()
+        if low > 0:  # not so on a logarithmic axis without dots
+            axes.set_ylim(low / below, high * above)  # room for the legend
     return picture
 
 
@@ -70,9 +71,12 @@ def thresholds(
     axes.errorbar(part[x], part["threshold"], error, fmt="o", color=colour, capsize=2, label=label)
     sizes = part[x].to_numpy(float)
     exact = part["expected"].to_numpy(float)
-    for law, style in ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"})):
-        scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
-        axes.plot(sizes, scale * law, color=colour, **style)
+    laws: tuple[tuple[Any, dict[str, Any]], ...]
+    laws = ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"}))
+    for law, style in laws:
+        if len(part) and np.isfinite(law).all():
+            scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
+            axes.plot(sizes, scale * law, color=colour, **style)
     axes.set(xscale="log", yscale="log")
     look.plain_ticks(axes)
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
@@ -95,9 +99,10 @@ def under_sparse(tables: Tables) -> Figure:
         values = np.sort(part["correlation"])
         label = f"{samples:,} examples,\n{name}"
         left.plot(values, (np.arange(len(values)) + 1) / len(values), color=colour, label=label)
-    left.axvline(0.5, color=GREY, lw=1, ls=":")
+    left.axvline(0.5, color=GREY, lw=1, ls=":", label="what the theorem says")
     left.set(xlim=(-0.05, 1.05), xlabel="correlation with the label", ylabel="share of networks")
-    left.set_title(f"With the prescribed examples every network\nhas found them (n = {facts['n']})")
+    width = f"{facts['width']:,}"
+    left.set_title(f"The best subnetwork of each network\n(width {width}, {facts['n']} bits)")
     left.legend(loc="center")
     needed = tables["needed"]
     for s, part in needed.groupby("s"):
@@ -109,7 +114,7 @@ def under_sparse(tables: Tables) -> Figure:
     right.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^s")
     for axes in (middle, right):
         axes.legend(fontsize=8)
-    middle.set_ylim(top=middle.get_ylim()[1] * 12)  # room for the legend
+    middle.set_ylim(top=middle.get_ylim()[1] * 8)  # room for the legend
     right.set_ylim(top=right.get_ylim()[1] * 3)
     middle.set_title(
         "A neuron that knows two of the bits needs\nfar fewer examples to find the rest"

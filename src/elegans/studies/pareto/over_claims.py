@@ -58,11 +58,6 @@ def most_samples(tables: Tables) -> pd.DataFrame:
     return part[part["samples"] == part.groupby(["n", "s"])["samples"].transform("max")]
 
 
-@known_failure(
-    "At s = 17 two of 20 runs end at losses of 0.11 and 0.35 while all others are at zero; why is "
-    "not known. With 20 runs the interval of 90% reaches just below 70%.",
-    scales=["quick"],
-)
 def the_algorithm_reaches_its_loss(tables: Tables) -> Claim:
     """With enough samples and width, the hinge loss on new examples is at most epsilon."""
     rates = {
@@ -98,9 +93,8 @@ def fixed_features_fail(tables: Tables) -> Claim:
 
 
 @known_failure(
-    "The plain algorithm needs fewer examples at small s than the power allows for, so that "
-    "the slope is 2. The theorem bounds from above, with a constant of 3e13, and is not "
-    "refuted.",
+    "The exponent is 0.26 above that of the exact calculation, but with 16 runs per size its "
+    "interval reaches 0.06 further than one half.",
     scales=["quick"],
 )
 def samples_grow_with_sparsity(tables: Tables) -> Claim:
@@ -120,11 +114,6 @@ def truncated_samples_grow_with_sparsity(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The logarithm of the union bound alone has slope 0.2 between 51 and 201 bits, and 20 "
-    "runs per size leave an interval of half a power.",
-    scales=["quick"],
-)
 def truncation_removes_the_bits(tables: Tables) -> Claim:
     """With truncation the threshold does not depend on n, but for a logarithm."""
     return power_claim(
@@ -158,8 +147,9 @@ def truncation_saves_samples(tables: Tables) -> Claim:
 
 
 @known_failure(
-    "The exponent is within 0.2 of the theorem's, but 20 runs per size leave an interval that"
-    " reaches further than one half below it.",
+    "The exponent is 0.25 above that of the exact calculation, and its interval reaches 0.01 "
+    "further than one half. Half of the runs succeed with 46 neurons at s = 9 and with 4 at "
+    "s = 35, where widths come in steps of two.",
     scales=["quick"],
 )
 def width_falls_with_sparsity(tables: Tables) -> Claim:

@@ -28,7 +28,7 @@ LARGEST = 1e15  # examples
 class Entries(NamedTuple):
     """Entries of a gradient that have one mean."""
 
-    count: int
+    number: int
     mean: float
     is_relevant: bool
 
@@ -61,13 +61,13 @@ def recovery_chance(entries: Sequence[Entries], threshold: float, samples: float
         deviation = math.sqrt((0.5 - entry.mean**2) / samples)
         above = float(log_ndtr((entry.mean - threshold) / deviation))
         if entry.is_relevant:
-            log_chance += entry.count * above
+            log_chance += entry.number * above
             continue
         below = float(log_ndtr((-entry.mean - threshold) / deviation))
         outside = math.exp(above) + math.exp(below)
-        if outside >= 1 and entry.count:
+        if outside >= 1 and entry.number:
             return 0.0
-        log_chance += entry.count * math.log1p(-outside)
+        log_chance += entry.number * math.log1p(-outside)
     return math.exp(log_chance)
 
 
@@ -75,8 +75,8 @@ def recovery_samples(entries: Sequence[Entries], threshold: float, chance: float
     """From how many examples the support, and nothing else, is left with probability `chance`."""
     owner = f"recovery_samples(threshold={threshold}, chance={chance})"
     checks.number(owner, "chance", chance, low=1e-9, high=1 - 1e-9, what="is a probability")
-    largest = max((e.mean for e in entries if not e.is_relevant and e.count), default=0.0)
-    least = min((e.mean for e in entries if e.is_relevant and e.count), default=0.0)
+    largest = max((e.mean for e in entries if not e.is_relevant and e.number), default=0.0)
+    least = min((e.mean for e in entries if e.is_relevant and e.number), default=0.0)
     if not largest < threshold < least:
         raise ValueError(
             f"{owner}: the threshold lies between the irrelevant and the relevant gradients, "
