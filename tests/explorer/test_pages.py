@@ -217,7 +217,8 @@ def test_the_command_refuses_bad_input_and_needs_no_jax(tmp_path):
     assert "There is nothing at nowhere" in done.stderr
     script = (
         "import sys, elegans.explorer.app\n"
-        "heavy = {'jax', 'scipy', 'matplotlib', 'altair', 'vl_convert'} & set(sys.modules)\n"
+        "heavy = {'jax', 'pandas', 'scipy', 'matplotlib', 'altair', 'vl_convert'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
