@@ -83,6 +83,7 @@ class Sources:
 
     studies: dict[str, Study] = field(default_factory=dict)
     stores: dict[str, Records] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)  # why files of a directory are not shown
 
     def close(self) -> None:
         """Lets go of all files."""
@@ -105,13 +106,15 @@ def listed(paths: Sequence[str | os.PathLike[str]]) -> Sources:
                 f"There is nothing at {path}: name a bundle, a store (.db), or a "
                 "directory of these."
             )
-        count = len(sources.studies) + len(sources.stores)
+        count, refused = len(sources.studies) + len(sources.stores), len(sources.refused)
         path = path.resolve()
         if path.is_file():
             _add_store(sources, path, path.stem)
         else:
             _add_directory(sources, path)
         if len(sources.studies) + len(sources.stores) == count:
+            if sources.refused[refused:]:
+                raise StoreError(sources.refused[refused])
             entries = sorted(entry.name for entry in path.iterdir())[:10]
             raise ValueError(
                 f"{path} has no bundle ({RESULT}) and no store (.db), nor has a directory "
@@ -141,7 +144,10 @@ def _add_directory(sources: Sources, directory: Path) -> None:
         if entry.is_dir() and _is_plain(entry / RESULT):
             _add_bundle(sources, entry)
         elif entry.suffix == ".db" and _is_plain(entry):
-            _add_store(sources, entry, entry.stem)
+            try:
+                _add_store(sources, entry, entry.stem)
+            except StoreError as error:  # the rest of the directory can be looked at
+                sources.refused.append(str(error))
 
 
 def _add_bundle(sources: Sources, directory: Path) -> None:

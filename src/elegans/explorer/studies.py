@@ -41,6 +41,7 @@ def home(sources: Sources, request: Request) -> Answer:
     return "home.html.j2", {
         "title": "elegans",
         "studies": studies,
+        "refused": sources.refused,
         "stores": [entry for name, entry in stores.items() if name not in owners],
         "kept": [entry for name, entry in stores.items() if name in owners],
     }

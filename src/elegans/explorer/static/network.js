@@ -6,6 +6,7 @@ const slider = document.getElementById("slider");
 const steps = JSON.parse(form.dataset.steps);
 const chosen = (name) => form.elements.namedItem(name);
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const dark = matchMedia("(prefers-color-scheme: dark)");
 let asked = 0;
 
 function step() {
@@ -17,7 +18,8 @@ function colour(value, largest) {
   if (!Number.isFinite(value)) return [128, 128, 128, 255];
   const share = largest > 0 ? Math.max(-1, Math.min(1, value / largest)) : 0;
   const strength = Math.round(255 * Math.sqrt(Math.abs(share)));
-  return share >= 0 ? [178, 60, 38, strength] : [22, 100, 170, strength];
+  const [positive, negative] = dark.matches ? [[244, 124, 92], [92, 172, 244]] : [[178, 60, 38], [22, 100, 170]];
+  return [...(share >= 0 ? positive : negative), strength];
 }
 
 // A canvas with an entry of a matrix per pixel, and its name below.
@@ -162,5 +164,5 @@ slider?.addEventListener("input", update);
 chosen("neuron")?.addEventListener("input", () => chosen("neuron").checkValidity() && update());
 chosen("layer").addEventListener("change", () => form.submit());
 addEventListener("resize", update);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
+dark.addEventListener("change", update);
 update();
