@@ -150,7 +150,7 @@ class Groups(NamedTuple):
     judged: np.ndarray
     succeeded: np.ndarray
     experiment: np.ndarray  # the place of the only one, or `HIDDEN`
-    quartiles: tuple[np.ndarray, np.ndarray, np.ndarray]
+    quartiles: np.ndarray  # a row for each of the three
 
 
 def _groups(index: Index, z: str, rows: np.ndarray, place: np.ndarray) -> Groups:
@@ -164,8 +164,8 @@ def _groups(index: Index, z: str, rows: np.ndarray, place: np.ndarray) -> Groups
     success = index.column(RATE)[rows]
     experiment = index.column("place")[rows]
     if not len(rows):
-        nothing = np.zeros(0, np.intp)
-        return Groups(*[nothing] * 5, (nothing, nothing, nothing))
+        empty = np.zeros(0, np.intp)
+        return Groups(empty, empty, empty, empty, empty, np.zeros((3, 0)))
     first, last = (part.reduceat(experiment, starts) for part in (np.minimum, np.maximum))
     numbers = np.add.reduceat(~np.isnan(values), starts, dtype=np.intp)
     return Groups(
@@ -174,7 +174,9 @@ def _groups(index: Index, z: str, rows: np.ndarray, place: np.ndarray) -> Groups
         judged=np.add.reduceat(~np.isnan(success), starts, dtype=np.intp),
         succeeded=np.add.reduceat(success == 1, starts, dtype=np.intp),
         experiment=np.where(first == last, first, HIDDEN),
-        quartiles=tuple(_quantile(values, starts, numbers, share) for share in (0.25, 0.5, 0.75)),
+        quartiles=np.stack(
+            [_quantile(values, starts, numbers, share) for share in (0.25, 0.5, 0.75)]
+        ),
     )
 
 

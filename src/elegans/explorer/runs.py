@@ -16,7 +16,7 @@ from elegans.explorer.records import NotThere, Record, Records
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import Answer, ago
 from elegans.runs import METRICS
-from elegans.store.table import flattened
+from elegans.store.fields import flattened
 
 MAX_COMPARED = 8
 MAX_SEED_DIGITS = 18

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elegans.store.table import flattened
+from elegans.store.fields import flattened
 
 SEPARATOR = ', "'
 SCALAR = re.compile(r'([^"\\]+)": (-?[0-9][0-9.eE+-]*|true|false|null|"[^"\\]*")(\}*)')
