@@ -104,6 +104,12 @@ def test_the_time_of_gradient_flow_counts_each_doubling_and_momentum(momentum):
     np.testing.assert_allclose(times, expected[[0, 5, 10, 20]])
 
 
+def test_the_time_of_gradient_flow_of_a_rate_that_falls_to_zero():
+    training = replace(TINY, doublings=(), schedule="linear").training(3)
+    times = networks.flow_times(training, np.array([0, 10, 20]))
+    np.testing.assert_allclose(times, 0.05 * np.array([0, 10 - 45 / 20, 20 - 190 / 20]), rtol=1e-6)
+
+
 @pytest.mark.parametrize("direction", margin_lines.DIRECTIONS)
 def test_the_weighted_margin_is_above_the_margin_and_touches_it_at_the_maximum(direction):
     line = margin_lines.MarginLine(Symmetric(3), direction, points=20)(0)

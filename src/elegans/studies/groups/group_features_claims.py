@@ -5,7 +5,6 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.study import known_failure
 
 NEAR_OPTIMUM = 0.99
 PURE = 0.99
@@ -45,13 +44,6 @@ def optimum_is_reached(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    reason=(
-        "One neuron of 800 in S4 is still in two representations, with 3e-8 of the norm "
-        "cubed: weak neurons move slowly."
-    ),
-    scales=("quick",),
-)
 def neurons_have_one_representation(tables: Tables) -> Claim:
     """In every live neuron u, v and w are of one representation, the same one."""
     neurons = tables["neurons"]

@@ -5,7 +5,6 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.study import known_failure
 
 NEAR_MARGIN = 0.99
 NEAR_THEORY = 0.02  # relative, of norm and loss
@@ -110,13 +109,6 @@ def every_frequency_is_present(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    reason=(
-        "Among 1,200 neurons a few weak ones are still in two frequencies after 12,000 "
-        "steps; at p = 71, after 20,000, none is."
-    ),
-    scales=("quick",),
-)
 def neurons_have_one_frequency(tables: Tables) -> Claim:
     """In every live quadratic neuron u, v and w are of one frequency, the same one."""
     end, start = (live_neurons(tables, "square", when) for when in ("end", "start"))
