@@ -211,6 +211,8 @@ def game_tables(
         (margin_game_claims.forbidden_representation_dies, {"share": 0.02}),
         (margin_game_claims.forbidden_representation_dies, {"rate": 0.5}),
         (margin_game_claims.training_reaches_the_optimum, {"ratio": 0.95}),
+        (margin_game_claims.training_reaches_the_optimum, {"ratio": np.nan}),
+        (margin_game_claims.shares_are_those_of_the_optimum, {"share": np.nan}),
         (margin_game_claims.shares_are_those_of_the_optimum, {"share": 0.2}),
         (margin_game_claims.shares_are_those_of_the_optimum, {"start": 0.95}),
     ],
@@ -267,6 +269,8 @@ def addition_tables(ratio=0.999, norm=1.0, share=0.5, count=3, relu=0.9, start=0
     "claim, change",
     [
         (modular_addition_claims.margin_is_reached, {"ratio": 0.98}),
+        (modular_addition_claims.margin_is_reached, {"ratio": np.nan}),
+        (modular_addition_claims.norm_and_loss_are_predicted, {"norm": np.nan}),
         (modular_addition_claims.norm_and_loss_are_predicted, {"norm": 1.05}),
         (modular_addition_claims.frequencies_share_evenly, {"share": 0.4}),
         (modular_addition_claims.every_frequency_is_present, {"count": 0}),
@@ -306,6 +310,7 @@ def feature_tables(ratio=0.979, share=0.8, gone=0.0, count=5, **end):
     "claim, change",
     [
         (group_features_claims.optimum_is_reached, {"ratio": 0.96}),
+        (group_features_claims.optimum_is_reached, {"ratio": np.nan}),
         (group_features_claims.neurons_have_one_representation, {"power_v": 0.9}),
         (group_features_claims.shares_are_predicted, {"share": 0.7}),
         (group_features_claims.representations_are_those_of_the_optimum, {"count": 0}),

@@ -56,13 +56,7 @@ S5 = networks.Recipe(
 S3_MOMENTUM = replace(S3, momentum=0.9)
 S4_MOMENTUM = replace(S4, momentum=0.9)
 S5_MOMENTUM = replace(
-    S5,
-    steps=8000,
-    doublings=(),
-    learning_rate=25.6,
-    momentum=0.95,
-    schedule="linear",
-    evaluations=25,
+    S5, steps=10_000, doublings=(), learning_rate=12.8, momentum=0.9, schedule="linear"
 )
 QUICK = Settings(recipes={"3": S3_MOMENTUM, "4": S4_MOMENTUM}, seeds=4)
 LAPTOP = Settings(recipes={"5": S5_MOMENTUM}, seeds=1)

@@ -13,9 +13,15 @@ GONE = 0.01
 
 
 def worst_group(table: pd.DataFrame, column: str, *, is_low: bool) -> tuple[str, Interval]:
-    """The group whose mean over seeds is worst, with its interval over seeds."""
+    """The group whose mean over seeds is worst, with its interval over seeds.
+
+    A run that diverged has no numbers, and counts as the worst there is.
+    """
+    worst = 0.0 if is_low else np.inf
     means = {
-        str(name): bootstrap(part.groupby("seed")[column].mean().to_numpy(float), np.mean)
+        str(name): bootstrap(
+            part.groupby("seed")[column].mean().fillna(worst).to_numpy(float), np.mean
+        )
         for name, part in table.groupby("group", sort=False)
     }
     name = (min if is_low else max)(means, key=lambda group: means[group].value)

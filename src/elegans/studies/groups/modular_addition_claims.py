@@ -20,9 +20,9 @@ def of(tables: Tables, name: str, activation: str) -> pd.DataFrame:
     return table[table["activation"] == activation]
 
 
-def over_seeds(values: pd.Series) -> Interval:
-    """The mean over seeds of a number per seed."""
-    return bootstrap(values.to_numpy(float), np.mean)
+def over_seeds(values: pd.Series, diverged: float) -> Interval:
+    """The mean over seeds of a number per seed, which a run that diverged has not."""
+    return bootstrap(values.fillna(diverged).to_numpy(float), np.mean)
 
 
 def live_neurons(tables: Tables, activation: str, when: str = "end") -> pd.DataFrame:
@@ -34,7 +34,7 @@ def live_neurons(tables: Tables, activation: str, when: str = "end") -> pd.DataF
 
 def margin_is_reached(tables: Tables) -> Claim:
     """Quadratic networks reach 0.99 of the largest margin."""
-    interval = over_seeds(of(tables, "ends", "square").groupby("seed")["ratio"].mean())
+    interval = over_seeds(of(tables, "ends", "square").groupby("seed")["ratio"].mean(), 0.0)
     return Claim(
         text="Quadratic networks reach the largest possible margin",
         source="thesis, Figure 7.1 (c), Theorem 7.7",
@@ -53,7 +53,7 @@ def norm_and_loss_are_predicted(tables: Tables) -> Claim:
     ends = of(tables, "ends", "square")
     norm = (ends["norm"] / ends["theory_norm"] - 1).abs()
     loss = (ends["loss"] / ends["theory_loss"] - 1).abs()
-    interval = over_seeds(pd.concat([norm, loss], axis=1).max(axis=1))
+    interval = over_seeds(pd.concat([norm, loss], axis=1).max(axis=1), np.inf)
     return Claim(
         text="Norm and loss at the end are those of the exact optimum at this penalty",
         source="this study: the optimum in closed form",
@@ -75,7 +75,7 @@ def frequencies_share_evenly(tables: Tables) -> Claim:
         when: (part[f"share_{when}"] / part["theory_limit"] - 1).abs().groupby(part["seed"]).max()
         for when in ("start", "end")
     }
-    interval = over_seeds(off["end"])
+    interval = over_seeds(off["end"], np.inf)
     return Claim(
         text="Every frequency has the same share 2/(p - 1) of the norm",
         source="thesis, Figure D.1; the share is Theorem 7.7's",
@@ -114,7 +114,7 @@ def neurons_have_one_frequency(tables: Tables) -> Claim:
     end, start = (live_neurons(tables, "square", when) for when in ("end", "start"))
     powers = end[["power_u", "power_v", "power_w"]].min(axis=1)
     share = ((powers > PURE) & end["is_same"]).groupby(end["seed"]).mean()
-    interval = over_seeds(share)
+    interval = over_seeds(share, 0.0)
     first = start[["power_u", "power_v", "power_w"]].min(axis=1)
     return Claim(
         text="Every quadratic neuron is a wave of one frequency, the same in u, v and w",
@@ -132,7 +132,7 @@ def neurons_have_one_frequency(tables: Tables) -> Claim:
 def phases_add_up(tables: Tables) -> Claim:
     """The phase of w is the sum of those of u and v, in every live quadratic neuron."""
     end, start = (live_neurons(tables, "square", when)["gap"] for when in ("end", "start"))
-    interval = over_seeds(end.groupby(live_neurons(tables, "square")["seed"]).max())
+    interval = over_seeds(end.groupby(live_neurons(tables, "square")["seed"]).max(), np.inf)
     return Claim(
         text="The phase of the output wave is the sum of the two input phases",
         source="thesis, Theorem 7.7",
@@ -149,7 +149,7 @@ def phases_add_up(tables: Tables) -> Claim:
 def rectifiers_come_near(tables: Tables) -> Claim:
     """ReLU neurons have about 0.9 of their power in one frequency: less than quadratic ones."""
     part = live_neurons(tables, "relu")
-    interval = over_seeds(part["power_u"].groupby(part["seed"]).mean())
+    interval = over_seeds(part["power_u"].groupby(part["seed"]).mean(), 0.0)
     start = live_neurons(tables, "relu", "start")["power_u"].mean()
     return Claim(
         text="Rectified neurons have about 0.9 of their power in one frequency",
