@@ -53,7 +53,7 @@ def norm_and_loss_are_predicted(tables: Tables) -> Claim:
     ends = of(tables, "ends", "square")
     norm = (ends["norm"] / ends["theory_norm"] - 1).abs()
     loss = (ends["loss"] / ends["theory_loss"] - 1).abs()
-    interval = over_seeds(pd.concat([norm, loss], axis=1).max(axis=1), np.inf)
+    interval = over_seeds(pd.concat([norm, loss], axis=1).max(axis=1, skipna=False), np.inf)
     return Claim(
         text="Norm and loss at the end are those of the exact optimum at this penalty",
         source="this study: the optimum in closed form",
