@@ -47,7 +47,7 @@ def to_goal() -> el.Experiment:
 
     With as few neurons per frequency as in Figure 7.1 networks end below the goal.
     """
-    stop = Stop(test_error=None, probe=el.probes.margins.ratio, at_least=MARGIN_GOAL)
+    stop = Stop(test_error=None, probe=el.probes.MarginRatio(), at_least=MARGIN_GOAL)
     return experiment(10_000).varied(
         {
             "model.width": 2 * WIDTH,

@@ -104,6 +104,12 @@ def test_the_time_of_gradient_flow_counts_each_doubling_and_momentum(momentum):
     np.testing.assert_allclose(times, expected[[0, 5, 10, 20]])
 
 
+def test_the_time_of_gradient_flow_of_a_rate_that_falls_to_zero():
+    training = replace(TINY, doublings=(), schedule="linear").training(3)
+    times = networks.flow_times(training, np.array([0, 10, 20]))
+    np.testing.assert_allclose(times, 0.05 * np.array([0, 10 - 45 / 20, 20 - 190 / 20]), rtol=1e-6)
+
+
 @pytest.mark.parametrize("direction", margin_lines.DIRECTIONS)
 def test_the_weighted_margin_is_above_the_margin_and_touches_it_at_the_maximum(direction):
     line = margin_lines.MarginLine(Symmetric(3), direction, points=20)(0)
@@ -205,6 +211,8 @@ def game_tables(
         (margin_game_claims.forbidden_representation_dies, {"share": 0.02}),
         (margin_game_claims.forbidden_representation_dies, {"rate": 0.5}),
         (margin_game_claims.training_reaches_the_optimum, {"ratio": 0.95}),
+        (margin_game_claims.training_reaches_the_optimum, {"ratio": np.nan}),
+        (margin_game_claims.shares_are_those_of_the_optimum, {"share": np.nan}),
         (margin_game_claims.shares_are_those_of_the_optimum, {"share": 0.2}),
         (margin_game_claims.shares_are_those_of_the_optimum, {"start": 0.95}),
     ],
@@ -261,6 +269,8 @@ def addition_tables(ratio=0.999, norm=1.0, share=0.5, count=3, relu=0.9, start=0
     "claim, change",
     [
         (modular_addition_claims.margin_is_reached, {"ratio": 0.98}),
+        (modular_addition_claims.margin_is_reached, {"ratio": np.nan}),
+        (modular_addition_claims.norm_and_loss_are_predicted, {"norm": np.nan}),
         (modular_addition_claims.norm_and_loss_are_predicted, {"norm": 1.05}),
         (modular_addition_claims.frequencies_share_evenly, {"share": 0.4}),
         (modular_addition_claims.every_frequency_is_present, {"count": 0}),
@@ -300,6 +310,7 @@ def feature_tables(ratio=0.979, share=0.8, gone=0.0, count=5, **end):
     "claim, change",
     [
         (group_features_claims.optimum_is_reached, {"ratio": 0.96}),
+        (group_features_claims.optimum_is_reached, {"ratio": np.nan}),
         (group_features_claims.neurons_have_one_representation, {"power_v": 0.9}),
         (group_features_claims.shares_are_predicted, {"share": 0.7}),
         (group_features_claims.representations_are_those_of_the_optimum, {"count": 0}),

@@ -117,7 +117,7 @@ STUDY = Study(
     source="Thesis, Figures 7.6, D.2 and D.3, Theorem 7.9",
     scales={
         "quick": Scale(QUICK, minutes=0.7),
-        "laptop": Scale(LAPTOP, minutes=45),
+        "laptop": Scale(LAPTOP, minutes=9),
         "paper": Scale(PAPER, minutes=90),
     },
     runs=runs,

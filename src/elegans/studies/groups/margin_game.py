@@ -171,7 +171,15 @@ LAPTOP = Settings(
     certified=SMALL,
     solved=MORE,
     training_group="A5",
-    recipe=networks.Recipe(width=1000, weight=1e-4, steps=4000, learning_rate=25.6, momentum=0.95),
+    recipe=networks.Recipe(
+        width=1000,
+        weight=1e-4,
+        steps=3500,
+        learning_rate=0.4,
+        doublings=tuple(range(50, 301, 50)),
+        momentum=0.95,
+        evaluations=35,
+    ),
     seeds=3,
 )
 

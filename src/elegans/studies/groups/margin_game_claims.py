@@ -106,7 +106,8 @@ def forbidden_representation_dies(tables: Tables) -> Claim:
 def training_reaches_the_optimum(tables: Tables) -> Claim:
     """The trained networks have the margin of the exact optimum at their penalty."""
     ends = tables["ends"]
-    interval = bootstrap((ends["ratio"] / ends["theory_ratio"]).to_numpy(float), np.mean)
+    parts = (ends["ratio"] / ends["theory_ratio"]).fillna(0.0)  # of a run that diverged
+    interval = bootstrap(parts.to_numpy(float), np.mean)
     return Claim(
         text=f"Trained on {tables.facts['trained']}, the margin is that of the exact optimum",
         source="this study: the exact optimum of finite penalty",
@@ -128,7 +129,7 @@ def shares_are_those_of_the_optimum(tables: Tables) -> Claim:
         when: (used[f"share_{when}"] / used["theory"] - 1).abs().groupby(used["seed"]).max()
         for when in ("start", "end")
     }
-    interval = bootstrap(off["end"].to_numpy(float), np.mean)
+    interval = bootstrap(off["end"].fillna(np.inf).to_numpy(float), np.mean)
     means = used.groupby("representation", sort=False)[["share_end", "theory"]].mean()
     listed = "; ".join(
         f"{name} {row['share_end']:.3f}, predicted {row['theory']:.3f}"

@@ -105,7 +105,7 @@ STUDY = Study(
     ),
     source="Thesis, Figures 7.1, 7.4 and D.1, Theorem 7.7",
     scales={
-        "quick": Scale(QUICK, minutes=1.2),
+        "quick": Scale(QUICK, minutes=0.6),
         "laptop": Scale(LAPTOP, minutes=10),
         "paper": Scale(PAPER, minutes=60),
     },

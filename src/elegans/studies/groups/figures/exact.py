@@ -58,6 +58,7 @@ def _dying(axes: Axes, tables: Tables) -> None:
     for name, theory in optimum.groupby("representation")["theory"].first().items():
         if name not in gone:
             axes.axhline(theory, color=shades[name], ls=":", lw=1)
+    axes.plot([], [], ":", color="0.4", lw=1, label="exact optimum")
     for seed, part in tables["decay"].groupby("seed"):
         predicted = part.groupby("time")["predicted"].sum()
         label = "predicted" if seed == 0 else None

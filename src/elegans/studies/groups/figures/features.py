@@ -105,7 +105,7 @@ def group_features(tables: Tables) -> Figure:
         row[3].plot(x, mean["theory_limit"], "_", color="k", ms=24, label="largest margin")
         row[3].set(title="Share of the norm, cubed", ylabel="share", ylim=(0, 1.15))
         for axes in row[2:]:
-            axes.set_xticks(x, labels)
+            axes.set_xticks(x, labels, **({"rotation": 90} if len(x) > 4 else {}))
             axes.legend()
     return picture
 
