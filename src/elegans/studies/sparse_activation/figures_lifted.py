@@ -9,6 +9,7 @@ from elegans.report.result import Tables
 from elegans.studies.sparse_activation.lifted_claims import NARROW, PARITY, ROUNDING, WIDE
 
 COLOURS = {NARROW: "tab:orange", WIDE: "tab:blue"}
+NAMES = {NARROW: "as wide as constructed", WIDE: WIDE}
 
 
 def lifted(tables: Tables) -> Figure:
@@ -40,7 +41,7 @@ def students(axes: Axes, tables: Tables, task: str) -> None:
         part = trained[(trained["task"] == task) & (trained["size"] == size)]
         axes.scatter(part["m"] + shift, part["error"], s=12, color=colour, alpha=0.6)
         mean = part.groupby("m")["error"].mean()
-        axes.plot(mean.index, mean, color=colour, label=f"SGD, {size}")
+        axes.plot(mean.index, mean, color=colour, label=f"SGD, {NAMES[size]}")
     axes.set_xticks(sorted(trained.loc[trained["task"] == task, "m"].unique()))
     axes.set(xlabel="hidden bits m" if task == PARITY else "coordinates m")
 
