@@ -253,7 +253,7 @@ STUDY = Study(
                 wide_seeds=12,
                 test_samples=8192,
             ),
-            minutes=25,
+            minutes=10,
         ),
         "paper": Scale(
             Settings(

@@ -279,7 +279,7 @@ STUDY = Study(
     source="Thesis, Figures 5.1 (right), 5.2 (right) and B.3 to B.6, Finding 5.1",
     scales={
         "quick": Scale(QUICK, minutes=2),
-        "laptop": Scale(LAPTOP, minutes=55),
+        "laptop": Scale(LAPTOP, minutes=10),
         "paper": Scale(PAPER, minutes=5_000_000),
     },
     runs=runs,
