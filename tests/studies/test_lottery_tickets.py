@@ -122,6 +122,7 @@ def made_up(rates, start=0.5, pruned=0.1, early=None):
             "steps": 1000,
             "start_error": start,
             "partial_steps": 500.0,
+            "quarter": False,
             "early": child < 10 * early.get(arm, 0.9 if arm.startswith("ticket") else 0.1),
         }
         for decay in (0.01, 0.0)

@@ -13,6 +13,7 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, bootstrap_clustered, wilson
 from elegans.studies.pareto.recipe import finished
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, appendix C.2, Figure 5"
 CHECK = "this study's check of the prune"
@@ -22,11 +23,23 @@ POOR = 0.45
 PARTIAL = 0.25
 
 
+@known_failure(
+    reason=(
+        "at n = 30 tickets are ahead of every control, but the least of the four differences has "
+        "an interval that begins at zero; at n = 50 they are not ahead: under this decay weights "
+        "forget where they started within 1,000 steps, and wide networks take 15,000 and more"
+    ),
+    scales=("quick", "laptop"),
+)
 def tickets_beat_fresh_neurons(tables: Tables) -> Claim:
     """Tickets, by either norm, succeed more often than neurons that are drawn again."""
     return beat(tables, FRESH, "Tickets learn more often than as many neurons drawn again")
 
 
+@known_failure(
+    reason="at n = 50 weights forget where they started long before wide networks learn",
+    scales=("laptop",),
+)
 def tickets_beat_other_neurons(tables: Tables) -> Claim:
     """Tickets succeed more often than other neurons of the same parents."""
     return beat(tables, ("others",), "Tickets learn more often than other neurons of their parent")
@@ -135,6 +148,13 @@ def tickets_start_poor(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "five neurons are often a few too little, but twice as many are nearly always enough: the "
+        "function is in the heaviest neurons, not always in the five heaviest"
+    ),
+    scales=("quick", "laptop"),
+)
 def pruning_keeps_the_function(tables: Tables) -> Claim:
     """A check of the prune: at the end of training the heaviest neurons carry the function."""
     text = "At the end of training the neurons of the ticket predict without the others"
@@ -161,9 +181,16 @@ def pruning_keeps_the_function(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "in half of 200,000 steps fresh neurons have caught up; tickets are ahead in a quarter of "
+        "them, as the table shows, which was seen afterwards and not tested"
+    ),
+    scales=("laptop",),
+)
 def tickets_learn_sooner_without_decay(tables: Tables) -> Claim:
     """Without weight decay tickets, by either norm, learn sooner than fresh neurons."""
-    text = "Without weight decay, which forgets where weights started, tickets learn sooner"
+    text = "Without weight decay, so that weights remember their start, tickets learn sooner"
     against = "a norm and a control of which the interval of the difference reaches down to zero"
     facts = tables.facts
     gains = differences(finished(under(tables, "children", 0.0)), FRESH, "early")
