@@ -3,6 +3,9 @@
 import pytest
 
 from elegans import checks
+from elegans.experiments.experiment import Experiment
+from elegans.models import MLP, inits
+from elegans.tasks import Parity
 from elegans.training.recipe import Training
 
 
@@ -36,3 +39,13 @@ def test_limits_are_told(limits, message):
 def test_an_object_is_shown_without_its_defaults():
     assert checks.shown(Training(steps=7, batch=5)) == "Training(steps=7, batch=5)"
     assert checks.shown("run") == "run"
+
+
+def test_objects_within_objects_are_shown_without_their_defaults_too():
+    experiment = Experiment(Parity(8, 2), MLP(width=20, init=inits.Sparse(2)), Training(steps=10))
+    init = inits.FromRun(experiment, 3, at="start", neurons=(0, 4))
+    assert checks.shown(MLP(width=2, init=init)) == (
+        "MLP(width=2, init=FromRun(experiment=Experiment(task=Parity(n=8, k=2, support=(0, 1)), "
+        "model=MLP(width=20, init=Sparse(s=2)), training=Training(steps=10)), seed=3, at='start', "
+        "neurons=(0, 4)))"
+    )

@@ -127,7 +127,7 @@ def test_odd_sparsities_have_no_gradient_at_the_start():
 
 # Double descent
 
-FACTS = {"few": 10, "many": [20], "widths": [3, 30, 300], "decays": [0.01, 0.05]}
+FACTS = {"few": 10, "many": 20, "widths": [3, 30, 300], "decays": [0.01, 0.05]}
 
 
 def descent_world(slow=900, many_fails=True, returns=100, wide_fails=False, weak_fails=False):
@@ -170,7 +170,7 @@ def test_claims_about_double_descent_hold_and_can_fail(claim, world):
 def test_sizes_that_are_compared_have_to_be_trained():
     quick = double_descent.STUDY.scales["quick"].settings
     with pytest.raises(ValueError, match="samples holds few, many and None"):
-        replace(quick, many=(7,))
+        replace(quick, many=7)
 
 
 # Large n
@@ -273,7 +273,7 @@ def choices_world(**steps):
         for v in names
         for i in ("dense", "2-sparse")
     ]
-    runs = runs_of(cells).assign(lucky=1.0)
+    runs = runs_of(cells)
     return Tables({"runs": runs, "changes": choices_claims.changes(runs)})
 
 
@@ -322,7 +322,7 @@ TINY = {
             seeds=2,
             steps=200,
             few=50,
-            many=(100,),
+            many=100,
             evaluate_every=100,
         ),
         figures_choices.double_descent,

@@ -107,18 +107,9 @@ def _corners(axes: Axes, runs: pd.DataFrame) -> None:
 
 
 def double_descent(tables: Tables) -> Figure:
-    """Success rates and times against samples: per init, by weight decay and by width."""
+    """Success rates and times against samples, a column per init and weight decay."""
     cells, facts = tables["cells"], tables.facts
-    narrow, strong = min(facts["widths"]), max(facts["decays"])
-    by_decay, by_width = cells[cells["width"] == narrow], cells[cells["decay"] == strong]
-    columns = [
-        (f"{init} init, {title}", part[part["init"] == init], name)
-        for init in cells["init"].unique()
-        for title, part, name in (
-            (f"width {narrow:,}", by_decay, "decay"),
-            (f"weight decay {strong}", by_width, "width"),
-        )
-    ]
+    columns = list(cells.groupby(["init", "decay"], sort=False))
     picture = look.figure(
         4.2 * len(columns),
         6.4,
@@ -128,21 +119,20 @@ def double_descent(tables: Tables) -> Figure:
     panels = picture.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
     sizes = sorted(cells["samples"].dropna().astype(int).unique())
     places = {m: float(i) for i, m in enumerate(sizes)}
-    for (above, below), (title, part, name) in zip(panels.T, columns, strict=True):
-        shade = look.colours(part[name])
-        for i, (value, line) in enumerate(part.groupby(name)):
+    shade = look.colours(cells["width"])
+    for (above, below), ((init, decay), part) in zip(panels.T, columns, strict=True):
+        for i, (width, line) in enumerate(part.groupby("width")):
             x = line["samples"].map(places).astype(float).fillna(len(sizes)) + 0.06 * i
             bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
-            label = f"{'r' if name == 'width' else 'decay'} = {value:,}"
-            style = {"color": shade[value], "marker": "o", "ms": 3}
+            label = f"r = {width:,}"
+            style = {"color": shade[width], "marker": "o", "ms": 3}
             above.errorbar(x, line["rate"], bars, capsize=2, elinewidth=0.7, label=label, **style)
             below.plot(x, line["median_steps"], label=label, **style)
         for axes in (above, below):
-            for samples in (facts["few"], *facts["many"]):
-                axes.axvline(places[samples] + 0.06, color="0.85", lw=4, zorder=0)
-        above.set(title=title, ylim=(-0.03, 1.05))
+            for name in ("few", "many"):
+                axes.axvline(places[facts[name]] + 0.06, color="0.85", lw=4, zorder=0)
+        above.set(title=f"{init} init, weight decay {decay}", ylim=(-0.03, 1.05))
         below.set(yscale="log", xlabel="training examples m")
-        below.legend(loc="best")
         ticks = [*(f"{m:,}" for m in sizes), "online"]
         below.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
         below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
@@ -150,6 +140,7 @@ def double_descent(tables: Tables) -> Figure:
         below.yaxis.set_minor_formatter(NullFormatter())
     panels[0, 0].set_ylabel("success rate")
     panels[1, 0].set_ylabel("median steps to success")
+    panels[0, 0].legend(loc="lower right")
     return picture
 
 

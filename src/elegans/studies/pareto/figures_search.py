@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -91,9 +92,11 @@ def lottery_tickets(tables: Tables) -> Figure:
             for _, line in chosen.groupby("curve"):
                 axes.plot(line["step"], line["test_error"], color=colour, lw=1, alpha=0.7)
             axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+            axes.plot([0, facts["early"]], [facts["partial"]] * 2, color="0.75", lw=3, zorder=0)
             axes.set(ylim=(0, 0.56), xlim=(0, facts["steps"]))
             axes.set_title(f"{name}:\n" + _share(rates, arm))
             look.few_thousands(axes)
+            axes.xaxis.set_major_locator(MaxNLocator(3))
         row[0].set_ylabel(
             f"weight decay {decay:g}: {count} of\n{facts['parents']} wide networks learn\n\n"
             "error on new examples"
@@ -107,4 +110,4 @@ def _share(rates: pd.DataFrame, arm: str) -> str:
     if arm not in rates.index:
         return "no run"
     row = rates.loc[arm]
-    return f"{row['rate']:.0%} of {row['runs']:.0f} runs succeed"
+    return f"{row['rate']:.0%} of {row['runs']:.0f} runs succeed, {row['early']:.0%} early"

@@ -5,6 +5,7 @@ resampled; controls without a parent are put into blocks of the same size.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -24,42 +25,42 @@ PARTIAL = 0.25
 
 @known_failure(
     reason=(
-        "Twelve parents are few: the differences are 19 points and more, but against narrow "
-        "networks the interval over parents reaches zero."
+        "at n = 30 tickets are ahead of every control, but the least of the four differences has "
+        "an interval that begins at zero; at n = 50 they are not ahead: under this decay weights "
+        "forget where they started within 1,000 steps, and wide networks take 15,000 and more"
     ),
-    scales=("quick",),
+    scales=("quick", "laptop"),
 )
 def tickets_beat_fresh_neurons(tables: Tables) -> Claim:
     """Tickets, by either norm, succeed more often than neurons that are drawn again."""
     return beat(tables, FRESH, "Tickets learn more often than as many neurons drawn again")
 
 
+@known_failure(
+    reason="at n = 50 weights forget where they started long before wide networks learn",
+    scales=("laptop",),
+)
 def tickets_beat_other_neurons(tables: Tables) -> Claim:
     """Tickets succeed more often than other neurons of the same parents."""
     return beat(tables, ("others",), "Tickets learn more often than other neurons of their parent")
 
 
-def of_the_recipe(tables: Tables, name: str) -> pd.DataFrame:
-    """The rows of a table under the weight decay of appendix C.1."""
+def under(tables: Tables, name: str, decay: float | None = None) -> pd.DataFrame:
+    """The rows of a table under a weight decay, by default that of appendix C.1."""
     table = tables[name]
-    return table[table["decay"] == tables.facts["decays"][0]]
+    return table[table["decay"] == (tables.facts["decays"][0] if decay is None else decay)]
 
 
 def beat(tables: Tables, controls: Sequence[str], text: str) -> Claim:
     """That tickets, by either norm, succeed more often than each of the controls."""
     against = "a norm and a control of which the interval of the difference reaches down to zero"
-    runs, facts = finished(of_the_recipe(tables, "children")), tables.facts
-    gains = {
-        f"{ticket} against {control}": gain(runs, ticket, control)
-        for ticket in TICKETS
-        for control in controls
-        if {ticket, control} <= set(runs["arm"])
-    }
+    facts = tables.facts
+    gains = differences(finished(under(tables, "children")), controls, "success")
     if not gains:
         measured = f"none of {facts['parents']} parents learned, so that there is no ticket"
         return Claim(text=text, source=SOURCE, measured=measured, against=against, holds=False)
     worst = min(gains, key=lambda name: gains[name].low)
-    arms = of_the_recipe(tables, "arms").set_index("arm")
+    arms = under(tables, "arms").set_index("arm")
     shown = [arm for arm in (*TICKETS, *controls) if arm in arms.index]
     partial = ", ".join(f"{arm} {arms['partial'][arm]:.0%}" for arm in shown)
     return Claim(
@@ -77,11 +78,21 @@ def beat(tables: Tables, controls: Sequence[str], text: str) -> Claim:
     )
 
 
-def gain(runs: pd.DataFrame, ticket: str, control: str) -> Interval:
-    """The difference in success rate between two arms, resampled by block."""
+def differences(runs: pd.DataFrame, controls: Sequence[str], column: str) -> dict[str, Interval]:
+    """How much larger the mean of a column is for tickets than for controls, by their names."""
+    return {
+        f"{ticket} against {control}": gain(runs, ticket, control, column)
+        for ticket in TICKETS
+        for control in controls
+        if {ticket, control} <= set(runs["arm"])
+    }
+
+
+def gain(runs: pd.DataFrame, ticket: str, control: str, column: str) -> Interval:
+    """The difference of a column's mean between two arms, resampled by block."""
 
     def difference(part: pd.DataFrame) -> float:
-        success, arm = part["success"].to_numpy(float), part["arm"].to_numpy()
+        success, arm = part[column].to_numpy(float), part["arm"].to_numpy()
         first, second = success[arm == ticket], success[arm == control]
         return float(first.mean() - second.mean()) if len(first) and len(second) else float("nan")
 
@@ -90,7 +101,7 @@ def gain(runs: pd.DataFrame, ticket: str, control: str) -> Interval:
 
 def speed(tables: Tables) -> str:
     """How many steps tickets take beside their parents, in words."""
-    arms = of_the_recipe(tables, "arms").set_index("arm")["median_steps"]
+    arms = under(tables, "arms").set_index("arm")["median_steps"]
     parent = tables.facts["parent_median_steps"][0]
     medians = [arms[arm] for arm in TICKETS if arm in arms.index and np.isfinite(arms[arm])]
     if not medians or not parent:
@@ -101,7 +112,7 @@ def speed(tables: Tables) -> str:
 
 def most_fresh_neurons_fail(tables: Tables) -> Claim:
     """The large majority of networks of fresh neurons fail."""
-    runs = finished(of_the_recipe(tables, "children"))
+    runs = finished(under(tables, "children"))
     rates = {}
     for arm in FRESH:
         part = runs[runs["arm"] == arm]
@@ -137,22 +148,66 @@ def tickets_start_poor(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "five neurons are often a few too little, but twice as many are nearly always enough: the "
+        "function is in the heaviest neurons, not always in the five heaviest"
+    ),
+    scales=("quick", "laptop"),
+)
 def pruning_keeps_the_function(tables: Tables) -> Claim:
     """A check of the prune: at the end of training the heaviest neurons carry the function."""
     text = "At the end of training the neurons of the ticket predict without the others"
     against = f"an interval of the median error of either ticket that reaches {PARTIAL:.0%}"
-    errors = of_the_recipe(tables, "pruned").set_index("kept")["pruned_error"]
-    if not len(errors):
+    pruned = tables["pruned"]
+    if not len(pruned):
         measured = "no parent learned, so that there is nothing to prune"
         return Claim(text=text, source=CHECK, measured=measured, against=against, holds=False)
-    medians = {kept: bootstrap(part.to_numpy(float)) for kept, part in errors.groupby(level=0)}
-    worst = max(TICKETS, key=lambda arm: medians[arm].high)
+    medians = {
+        f"{cast(tuple, key)[1]}, decay {cast(tuple, key)[0]:g}": bootstrap(
+            part["pruned_error"].to_numpy(float)
+        )
+        for key, part in pruned[pruned["kept"].isin(TICKETS)].groupby(["decay", "kept"])
+    }
+    worst = max(medians, key=lambda name: medians[name].high)
     return Claim(
         text=text,
         source=CHECK,
         measured="median error of the wide networks, cut to "
-        + ", ".join(f"{kept}: {median:.0%}" for kept, median in medians.items()),
+        + ", ".join(f"{name}: {median:.0%}" for name, median in medians.items()),
         against=against,
         holds=medians[worst].high < PARTIAL,
         interval=medians[worst],
+    )
+
+
+@known_failure(
+    reason=(
+        "in half of 200,000 steps fresh neurons have caught up; tickets are ahead in a quarter of "
+        "them, as the table shows, which was seen afterwards and not tested"
+    ),
+    scales=("laptop",),
+)
+def tickets_learn_sooner_without_decay(tables: Tables) -> Claim:
+    """Without weight decay tickets, by either norm, learn sooner than fresh neurons."""
+    text = "Without weight decay, so that weights remember their start, tickets learn sooner"
+    against = "a norm and a control of which the interval of the difference reaches down to zero"
+    facts = tables.facts
+    gains = differences(finished(under(tables, "children", 0.0)), FRESH, "early")
+    if not gains:
+        measured = "no parent learned without weight decay, so that there is no ticket"
+        return Claim(text=text, source=SOURCE, measured=measured, against=against, holds=False)
+    worst = min(gains, key=lambda name: gains[name].low)
+    shares = under(tables, "arms", 0.0).set_index("arm")["early"]
+    return Claim(
+        text=text,
+        source=SOURCE,
+        measured=(
+            f"an error of {facts['partial']:.0%} within {facts['early']:,} steps: "
+            + ", ".join(f"{arm} {share:.0%}" for arm, share in shares.items())
+            + f"; least difference to fresh neurons {gains[worst]:+.0%} ({worst})"
+        ),
+        against=against,
+        holds=gains[worst].low > 0,
+        interval=gains[worst],
     )
