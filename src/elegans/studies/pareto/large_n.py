@@ -71,10 +71,10 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     table = runs["runs"].table[[*LABELS, *COLUMNS]]
     cells = summary(table, LABELS, settings.steps)
     chances = [
-        resources.lucky_chance(int(row.n), settings.k, 2, int(row.width))
-        if row.init == "2-sparse"
+        resources.lucky_chance(int(n), settings.k, 2, int(width))
+        if init == "2-sparse"
         else float("nan")
-        for row in cells.itertuples()
+        for n, width, init in zip(cells["n"], cells["width"], cells["init"], strict=True)
     ]
     return {"cells": cells.assign(theory=chances), "runs": with_spared(table, settings.steps)}
 
