@@ -98,7 +98,8 @@ def arms(settings: Settings) -> dict[str, tuple[float, Experiment]]:
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every arm from every seed, and the levels of the strategies on the full distribution."""
-    pure, mixed = [], []
+    pure: list[tuple[dict[str, Any], Experiment]] = []
+    mixed: list[tuple[dict[str, Any], Experiment]] = []
     for name, (share, experiment) in arms(settings).items():
         part = pure if share == ALL else mixed
         part.append(({"arm": name, "share": share}, experiment))
