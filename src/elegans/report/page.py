@@ -16,6 +16,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 
+from elegans.durations import duration as duration
 from elegans.report.result import Result
 
 ROWS_PER_TABLE = 24
@@ -83,14 +84,6 @@ def cell(value: Any, spec: str = "") -> str:
         # A seed or a year has no separators; a format for the column may ask for them.
         return format(value, spec) if spec else str(value)
     return str(value)
-
-
-def duration(seconds: float) -> str:
-    """A time as a reader says it."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
 
 
 def chart_json(chart: Any) -> str:
