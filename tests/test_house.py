@@ -22,15 +22,16 @@ SOURCE = ROOT / "src" / "elegans"
 
 # What each room may import: itself, and these. The order is the flow of docs/architecture.md.
 BASE = {"checks", "cube", "fields", "fingerprint", "keys", "protocols", "runs", "statistics"}
-BASE |= {"compilation", "descriptions"}
+BASE |= {"compilation", "descriptions", "durations"}
 DATA = BASE | {"tasks", "models", "constructions"}
 FLOW = {
     "checks": set(),
     "compilation": {"sweeps"},  # what a worker calls is imported when it is called
     "cube": {"checks", "fields"},
+    "durations": set(),
     "statistics": {"checks"},
     "fingerprint": set(),
-    "fields": {"compilation", "fingerprint"},
+    "fields": {"checks", "compilation", "fingerprint"},
     "descriptions": {"checks", "fields", "keys", "protocols"},
     "keys": {"fields"},
     "protocols": {"checks", "descriptions", "fields"},
