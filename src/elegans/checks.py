@@ -10,21 +10,33 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 
 def shown(owner: object) -> str:
     """An object as it would be typed: a dataclass without the fields that are at their default."""
-    if not dataclasses.is_dataclass(owner) or isinstance(owner, type):
-        return str(owner)
+    return typed(owner) if _is_configuration(owner) else str(owner)
+
+
+def typed(value: object) -> str:
+    """The `repr` of a value; configurations, within one another too, without their defaults."""
+    if not _is_configuration(value):
+        return repr(value)
     fields = [
-        f"{field.name}={getattr(owner, field.name)!r}"
-        for field in dataclasses.fields(owner)
-        if field.default is dataclasses.MISSING or getattr(owner, field.name) != field.default
+        f"{field.name}={typed(getattr(value, field.name))}"
+        for field in dataclasses.fields(value)
+        if field.default is dataclasses.MISSING or getattr(value, field.name) != field.default
     ]
-    return f"{type(owner).__name__}({', '.join(fields)})"
+    return f"{type(value).__name__}({', '.join(fields)})"
+
+
+def _is_configuration(value: object) -> "TypeGuard[DataclassInstance]":
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def whole(

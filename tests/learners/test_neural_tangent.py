@@ -69,6 +69,8 @@ def test_more_rows_than_memory_holds_are_refused_with_the_bytes():
         ValueError, match=r"1,000 samples takes [\d,]+ bytes, and memory is 1,000,000"
     ):
         NeuralTangentRegressor(memory=1e6).fit(x, np.arange(1000.0))
+    with pytest.raises(TypeError, match="memory counts bytes, so it is a number; got '4 GB'"):
+        NeuralTangentRegressor(memory="4 GB").fit(x, np.arange(1000.0))
 
 
 def test_penalties_and_biases_below_zero_are_refused():

@@ -28,6 +28,7 @@ from elegans.studies.pareto.scores import gain, seed_means, summary, with_spared
 from elegans.studies.plan import structures_of
 from elegans.studies.study import Scale
 from elegans.tasks import Parity
+from elegans.theory import resources
 
 STEPS = 1000
 
@@ -126,7 +127,7 @@ def test_odd_sparsities_have_no_gradient_at_the_start():
 
 # Double descent
 
-FACTS = {"few": 10, "many": 20, "widths": [3, 30, 300], "decays": [0.01, 0.05]}
+FACTS = {"few": 10, "many": [20], "widths": [3, 30, 300], "decays": [0.01, 0.05]}
 
 
 def descent_world(slow=900, many_fails=True, returns=100, wide_fails=False, weak_fails=False):
@@ -169,19 +170,30 @@ def test_claims_about_double_descent_hold_and_can_fail(claim, world):
 def test_sizes_that_are_compared_have_to_be_trained():
     quick = double_descent.STUDY.scales["quick"].settings
     with pytest.raises(ValueError, match="samples holds few, many and None"):
-        replace(quick, many=7)
+        replace(quick, many=(7,))
 
 
 # Large n
 
 
-def large_world(dense=None, sparse=300, small=(400, 300)):
-    """Runs of both inits that succeed at these steps at n = 150, and at `small` ones at n = 50."""
+def large_world(dense=None, sparse=300, small=(400, 300), fixed_sparse=600):
+    """Runs of both inits that succeed at these steps at n = 150, and at `small` ones at n = 50.
+
+    At one width the sparse init succeeds at `fixed_sparse` at n = 150.
+    """
+    growing, fixed = large_n_claims.GROWING, large_n_claims.FIXED
     cells = []
-    for n, samples, steps in ((50, 8, small), (150, 40, (dense, sparse))):
+    for rule, n, m, width, steps in (
+        (growing, 50, 8, 10, small),
+        (growing, 150, 40, 90, (dense, sparse)),
+        (fixed, 50, 8, 10, (900, 300)),
+        (fixed, 150, 40, 10, (700, fixed_sparse)),
+    ):
         for init, step in zip(("dense", "2-sparse"), steps, strict=True):
-            cells.append(({"n": n, "samples": samples, "init": init}, step))
-    return Tables({"runs": runs_of(cells)})
+            labels = {"rule": rule, "n": n, "samples": m, "width": width, "init": init}
+            cells.append((labels, step))
+    runs = runs_of(cells)
+    return Tables({"runs": runs, "cells": runs.assign(theory=0.5)}, {"steps": STEPS})
 
 
 @pytest.mark.parametrize(
@@ -194,11 +206,21 @@ def large_world(dense=None, sparse=300, small=(400, 300)):
         ),
         (large_n_claims.the_gap_grows_with_n, {"dense": 300}),
         (large_n_claims.sparse_is_ahead_at_every_n, {"small": (300, 300)}),
+        (large_n_claims.the_gap_shrinks_at_one_width, {"fixed_sparse": 50}),
     ],
 )
 def test_claims_about_many_inputs_hold_and_can_fail(claim, world):
     assert claim(large_world()).holds
     assert not claim(large_world(**world)).holds
+
+
+def test_the_width_that_grows_keeps_the_chance_of_a_lucky_neuron():
+    settings = large_n.STUDY.scales["quick"].settings
+    chances = [resources.lucky_chance(n, 3, 2, width) for n, width, _ in settings.growing]
+    assert max(chances) - min(chances) < 0.02
+    fixed = [resources.lucky_chance(n, 3, 2, width) for n, width, _ in settings.fixed]
+    assert fixed == sorted(fixed, reverse=True)
+    assert fixed[-1] < 0.5
 
 
 # Unstated choices
@@ -251,7 +273,7 @@ def choices_world(**steps):
         for v in names
         for i in ("dense", "2-sparse")
     ]
-    runs = runs_of(cells)
+    runs = runs_of(cells).assign(lucky=1.0)
     return Tables({"runs": runs, "changes": choices_claims.changes(runs)})
 
 
@@ -300,7 +322,7 @@ TINY = {
             seeds=2,
             steps=200,
             few=50,
-            many=100,
+            many=(100,),
             evaluate_every=100,
         ),
         figures_choices.double_descent,
@@ -308,7 +330,12 @@ TINY = {
     "large-n": (
         large_n,
         large_n.Settings(
-            k=2, width=10, sizes=((8, 50), (8, 100)), seeds=2, steps=200, evaluate_every=100
+            k=2,
+            growing=((8, 10, 50), (10, 16, 100)),
+            fixed=((8, 10, 50), (10, 10, 100)),
+            seeds=2,
+            steps=200,
+            evaluate_every=100,
         ),
         figures_choices.large_n,
     ),

@@ -65,8 +65,12 @@ def test_a_budget_or_a_tolerance_of_zero_is_refused():
         query_search(oracle, 2, 0)
     with pytest.raises(ValueError, match="group counts the supports of a query"):
         query_search(oracle, 2, 1, group=0)
-    with pytest.raises(ValueError, match="tolerance is positive"):
-        query_search(StatisticalQueryOracle(Parity(5, 2), 0.0), 2, 1)
+    with pytest.raises(ValueError, match=r"tolerance is positive.*; got 0\.0"):
+        StatisticalQueryOracle(Parity(5, 2), 0.0)
+    with pytest.raises(
+        ValueError, match=r"bits holds columns of an input, so it is in 0\.\.4; got 9"
+    ):
+        query_search(oracle, 2, 1, bits=(0, 9))
     assert oracle.queries == 0
 
 

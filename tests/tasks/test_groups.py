@@ -147,6 +147,11 @@ def test_bad_fields_are_refused_by_name():
         Dihedral(1)
     with pytest.raises(TypeError, match=r"the product of 0 and 0 is 0\.0, not an integer"):
         from_table(np.array([[0, 1], [1, 0.5]]))
+    for table in (5, None):
+        with pytest.raises(TypeError, match=f"is a list of rows or an array; got {table}"):
+            from_table(table)
+    with pytest.raises(TypeError, match="row 1 is None, not a list of products"):
+        from_table([[0, 1], None])
     with pytest.raises(ValueError, match="fraction is the share of the population"):
         GroupOperation(Cyclic(3), fraction=1.5)
     with pytest.raises(ValueError, match="so it is more than 0"):

@@ -15,6 +15,7 @@ from elegans.theory.groups import (
     inverse_closed_classes,
     irreducibles,
     maximal_power,
+    maximum_margin,
     powers,
     real_character_table,
     symmetric,
@@ -270,6 +271,15 @@ def test_vectors_of_another_group_are_refused():
         powers(Symmetric(3), np.zeros((5, 2)))
     with pytest.raises(ValueError, match="the group has 40320 elements"):
         irreducibles(Symmetric(8))
+
+
+@pytest.mark.parametrize(
+    "function", [irreducibles, character_table, real_character_table, maximum_margin]
+)
+@pytest.mark.parametrize("other", [5, "S3", np.array([[0, 1], [1, 0]])])
+def test_what_is_no_group_is_refused_by_name(function, other):
+    with pytest.raises(TypeError, match=rf"{function.__name__}: takes a group such as Cyclic\(5\)"):
+        function(other)
 
 
 def test_cached_results_cannot_be_written_to():

@@ -10,10 +10,12 @@ import time
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
 from elegans.explorer.guard import SANDBOX
+from elegans.explorer.index import Index
 from elegans.explorer.records import NotThere, Records
 from elegans.explorer.sources import Sources, Study, read_listed
 from elegans.report import page
@@ -55,31 +57,34 @@ def claim_counts(study: Study) -> dict[str, int]:
 def summary(store: Records) -> dict[str, Any]:
     """What the list says of a store."""
     store.index.refresh(SECONDS_FOR_A_SUMMARY)
-    counts, last, seconds, judged, succeeded = store.index.kept(
-        "totals",
-        lambda: (
-            dict(store.index.select("SELECT status, count(*) FROM runs GROUP BY status")),
-            *store.index.select(
-                "SELECT max(finished), total(seconds), count(success), total(success) FROM runs"
-            )[0],
-        ),
-    )
-    progress = store.index.progress
+    index = store.index
+    progress, known = index.progress, index.kept("totals", lambda: totals(index))
     return {
         "store": store,
         "runs": progress.all_runs,
         "experiments": progress.all_experiments,
         "read": progress.runs,
         "is_complete": progress.is_complete,
-        "statuses": {s: counts.get(code, 0) for code, s in enumerate(STATUSES)},
-        "last": ago(last),
-        "seconds": seconds,
-        "judged": judged,
-        "succeeded": int(succeeded),
         "is_growing": store.is_growing(),
-        "error": store.index.error,
-        "axes": [(f.name, len(f.values)) for f in store.index.settings.varying()],
+        "error": index.error,
+        "axes": [(f.name, len(f.values)) for f in index.settings.varying()],
+        **known,
+        "last": ago(known["last"]),
     }
+
+
+def totals(index: Index) -> dict[str, Any]:
+    """What all runs of a store come to."""
+    with index.lock:
+        counts = np.bincount(index.column("status"), minlength=len(STATUSES)).tolist()
+        finished, success = index.column("finished"), index.column("success")
+        return {
+            "statuses": dict(zip(STATUSES, counts, strict=True)),
+            "last": float(np.nanmax(finished, initial=0.0)),
+            "seconds": float(np.nansum(index.column("seconds"))),
+            "judged": int(np.sum(~np.isnan(success))),
+            "succeeded": int(np.sum(success == 1)),
+        }
 
 
 def ago(moment: float | None) -> str:

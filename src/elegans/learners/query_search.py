@@ -61,11 +61,9 @@ def query_search(
         checks.whole(owner, "k", k, low=1, high=n, what="counts relevant bits")
     checks.whole(owner, "budget", budget, low=1, what="counts queries")
     checks.whole(owner, "group", group, low=1, what="counts the supports of a query")
-    if not oracle.tolerance > 0:
-        raise ValueError(
-            f"{owner}: the oracle's tolerance is positive, as an average has an error; "
-            f"got {oracle.tolerance!r}."
-        )
+    for place in places:
+        high = int(getattr(oracle.task, "n", place + 1)) - 1
+        checks.whole(owner, "bits", place, low=0, high=high, what="holds columns of an input")
     sizes = range(n + 1) if k is None else (k,)
     supports = [each for size in sizes for each in itertools.combinations(places, size)]
     order = np.random.default_rng(seed).permutation(len(supports))

@@ -5,7 +5,7 @@ experiment that holds one still prints as JSON and is named by its hash.
 """
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -13,7 +13,7 @@ from jaxtyping import PRNGKeyArray, PyTree
 
 from elegans import checks
 from elegans.fields import Count, configuration
-from elegans.keys import keys_of
+from elegans.keys import SEEDS, keys_of
 from elegans.protocols import Init, param_shapes, path_name
 
 
@@ -70,10 +70,15 @@ class FromRun:
                 f"FromRun: experiment is that of the run to start from, an Experiment; there is no "
                 f"run of {self.experiment!r}."
             )
-        checks.whole(self, "seed", self.seed, low=0, what="numbers a run")
+        checks.whole(self, "seed", self.seed, low=0, high=SEEDS - 1, what="numbers a run")
         checks.choice(self, "at", self.at, ["start", "end"])
         if self.neurons is not None:
-            object.__setattr__(self, "neurons", tuple(int(i) for i in self.neurons))
+            if isinstance(self.neurons, str) or not isinstance(self.neurons, Iterable):
+                raise TypeError(
+                    f"{checks.shown(self)}: neurons holds numbers of neurons, as in (0, 3), or is "
+                    f"None for all; got {self.neurons!r}."
+                )
+            object.__setattr__(self, "neurons", tuple(self.neurons))
             for i in self.neurons:
                 checks.whole(self, "neurons", i, low=0, what="numbers neurons")
             if not self.neurons or len(set(self.neurons)) < len(self.neurons):

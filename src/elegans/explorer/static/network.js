@@ -150,11 +150,11 @@ async function update() {
     const label = document.getElementById("neuron-number");
     if (label) label.textContent = chosen("neuron").value;
   }
-  const cursor = view("measures");
-  if (cursor) cursor.signal("cursor", now).run();
+  const asking = fetch(url);
   const query = new URLSearchParams(new FormData(form));
   history.replaceState(null, "", `?${query}`);
-  const answer = await fetch(url);
+  view("measures")?.signal("cursor", now).run(); // while the answer is on its way
+  const answer = await asking;
   if (ticket !== asked || !answer.ok) return;
   show(await answer.json());
 }

@@ -31,7 +31,7 @@ from elegans.report.result import Tables
 from elegans.runs import Run, Runs
 from elegans.studies.attention import attention_claims as claims
 from elegans.studies.attention.attention_claims import DOCUMENT, LONGER, UNDROPPED
-from elegans.studies.attention.protocol import HALF, SPARSITY, full_batch
+from elegans.studies.attention.protocol import HALF, SPARSITY, recipe
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import UniqueConjunction
@@ -70,7 +70,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     def experiment(embedding: float, steps: int) -> Experiment:
         dropout = Dropout(embedding=embedding, attention=0.1, output=0.1)
         model = TransformerClassifier(heads=1, dim=settings.dim, dropout=dropout)
-        training = full_batch(settings.samples, steps, test_samples=settings.test_rows)
+        training = recipe(settings.samples, steps, test_samples=settings.test_rows)
         return Experiment(task, model, training)
 
     dropped, steps = settings.embedding_dropout, settings.steps

@@ -36,7 +36,7 @@ class Settings:
 QUICK = Settings(
     p=31,
     recipe=networks.Recipe(
-        width=400, weight=1e-4, steps=12_000, doublings=tuple(range(500, 5001, 500))
+        width=400, weight=1e-4, steps=4000, doublings=tuple(range(100, 901, 100)), momentum=0.9
     ),
     seeds=3,
 )

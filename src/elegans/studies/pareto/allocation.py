@@ -209,7 +209,7 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 STUDY = Study(
     name="allocation",
-    title="One wide network or many narrow ones, for the same arithmetic?",
+    title="Many narrow networks learn sooner than one wide one of the same arithmetic",
     summary=(
         "A network that fails may be trained again from other initial weights. Thirty networks of "
         "ten neurons cost as much arithmetic as one of three hundred. Which is the better use of "

@@ -37,6 +37,7 @@ def allocation(tables: Tables) -> Figure:
             color="0.45",
             fontsize=8,
             transform=axes.get_yaxis_transform(),
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         )
         axes.set(xscale="log", ylim=(-0.03, 1.05), title=f"m = {samples:,} training examples")
         axes.set_xlabel("arithmetic: neurons x steps")

@@ -9,6 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from elegans.report import look
 from elegans.report.result import Tables
 from elegans.statistics import Interval, bootstrap
+from elegans.studies.pareto.large_n_claims import GROWING
 from elegans.studies.pareto.scores import seed_means
 from elegans.studies.pareto.sparsity_claims import FACTORS, LARGE, SMALL, corners
 
@@ -106,9 +107,18 @@ def _corners(axes: Axes, runs: pd.DataFrame) -> None:
 
 
 def double_descent(tables: Tables) -> Figure:
-    """Success rates and times against samples, a column per init and weight decay."""
+    """Success rates and times against samples: per init, by weight decay and by width."""
     cells, facts = tables["cells"], tables.facts
-    columns = list(cells.groupby(["init", "decay"], sort=False))
+    narrow, strong = min(facts["widths"]), max(facts["decays"])
+    by_decay, by_width = cells[cells["width"] == narrow], cells[cells["decay"] == strong]
+    columns = [
+        (f"{init} init, {title}", part[part["init"] == init], name)
+        for init in cells["init"].unique()
+        for title, part, name in (
+            (f"width {narrow:,}", by_decay, "decay"),
+            (f"weight decay {strong}", by_width, "width"),
+        )
+    ]
     picture = look.figure(
         4.2 * len(columns),
         6.4,
@@ -118,20 +128,21 @@ def double_descent(tables: Tables) -> Figure:
     panels = picture.subplots(2, len(columns), sharex=True, sharey="row", squeeze=False)
     sizes = sorted(cells["samples"].dropna().astype(int).unique())
     places = {m: float(i) for i, m in enumerate(sizes)}
-    shade = look.colours(cells["width"])
-    for (above, below), ((init, decay), part) in zip(panels.T, columns, strict=True):
-        for i, (width, line) in enumerate(part.groupby("width")):
+    for (above, below), (title, part, name) in zip(panels.T, columns, strict=True):
+        shade = look.colours(part[name])
+        for i, (value, line) in enumerate(part.groupby(name)):
             x = line["samples"].map(places).astype(float).fillna(len(sizes)) + 0.06 * i
             bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
-            label = f"r = {width:,}"
-            style = {"color": shade[width], "marker": "o", "ms": 3}
+            label = f"{'r' if name == 'width' else 'decay'} = {value:,}"
+            style = {"color": shade[value], "marker": "o", "ms": 3}
             above.errorbar(x, line["rate"], bars, capsize=2, elinewidth=0.7, label=label, **style)
             below.plot(x, line["median_steps"], label=label, **style)
         for axes in (above, below):
-            for name in ("few", "many"):
-                axes.axvline(places[facts[name]] + 0.06, color="0.85", lw=4, zorder=0)
-        above.set(title=f"{init} init, weight decay {decay}", ylim=(-0.03, 1.05))
+            for samples in (facts["few"], *facts["many"]):
+                axes.axvline(places[samples] + 0.06, color="0.85", lw=4, zorder=0)
+        above.set(title=title, ylim=(-0.03, 1.05))
         below.set(yscale="log", xlabel="training examples m")
+        below.legend(loc="best")
         ticks = [*(f"{m:,}" for m in sizes), "online"]
         below.set_xticks(range(len(ticks)), ticks, rotation=45, ha="right")
         below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
@@ -139,7 +150,6 @@ def double_descent(tables: Tables) -> Figure:
         below.yaxis.set_minor_formatter(NullFormatter())
     panels[0, 0].set_ylabel("success rate")
     panels[1, 0].set_ylabel("median steps to success")
-    panels[0, 0].legend(loc="lower right")
     return picture
 
 
@@ -198,28 +208,37 @@ def _row_of_runs(axes: Axes, runs: pd.DataFrame, row: int, steps: int) -> None:
 
 
 def large_n(tables: Tables) -> Figure:
-    """Success rates and times against n, dense beside 2-sparse."""
+    """Success rates and steps spared against n, at widths that grow and at one width."""
     cells, facts = tables["cells"], tables.facts
     picture = look.figure(
-        10,
-        3.8,
-        f"Many inputs: parities of {facts['k']} of n bits, width {facts['width']:,}, "
-        f"{facts['seeds']} runs per point, at most {facts['steps']:,} steps",
+        13,
+        4.2,
+        f"Many inputs: parities of {facts['k']} of n bits, {facts['seeds']} runs per point, at "
+        f"most {facts['steps']:,} steps",
     )
     rates, spared = picture.subplots(1, 2)
-    for i, (init, line) in enumerate(cells.groupby("init", sort=False)):
-        x = np.arange(len(line)) + 0.05 * i
+    names = {n: f"{n}\n(m = {m:,})" for n, m in zip(cells["n"], cells["samples"], strict=True)}
+    places = {n: float(i) for i, n in enumerate(sorted(names))}
+    for i, ((rule, init), line) in enumerate(cells.groupby(["rule", "init"], sort=False)):
+        x = line["n"].map(places) + 0.04 * i
         bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
-        style = {"color": INITS[str(init)], "marker": "o", "label": f"{init} init"}
+        widths = f"r = {line['width'].min():,}" + (
+            f" to {line['width'].max():,}" if rule == GROWING else ""
+        )
+        fmt = "o-" if rule == GROWING else "s--"
+        style = {"color": INITS[str(init)], "fmt": fmt, "label": f"{init} init, {widths}"}
         rates.errorbar(x, line["rate"], bars, capsize=3, **style)
-        means = [_mean(seed_means(tables["runs"], {"n": n, "init": init})) for n in line["n"]]
+        chosen = {"rule": rule, "init": init}
+        means = [_mean(seed_means(tables["runs"], chosen | {"n": n})) for n in line["n"]]
         _points(spared, list(x), means, **style)
-    first = cells[cells["init"] == cells["init"].iloc[0]]
-    names = [f"{n}\n(m = {m:,})" for n, m in zip(first["n"], first["samples"], strict=True)]
+    chances = cells[(cells["rule"] != GROWING) & cells["theory"].notna()]
+    label = f"chance of a lucky neuron, r = {chances['width'].min():,}"
+    rates.plot(chances["n"].map(places), chances["theory"], "k:", lw=1, label=label)
     for axes in (rates, spared):
-        axes.set_xticks(range(len(names)), names)
+        axes.set_xticks(list(places.values()), [names[n] for n in places])
         axes.set_xlabel("inputs n (training examples m)")
     rates.set(ylim=(-0.03, 1.05), ylabel="success rate", title="Who learns")
     spared.set(ylim=(-0.03, 1.05), ylabel="share of steps spared", title="And how early")
-    rates.legend()
+    handles, labels = rates.get_legend_handles_labels()
+    spared.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return picture

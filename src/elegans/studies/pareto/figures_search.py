@@ -73,27 +73,33 @@ ARMS = {
 
 
 def lottery_tickets(tables: Tables) -> Figure:
-    """Errors of tickets and of their controls, one panel per arm."""
-    facts = tables.facts
+    """Errors of tickets and of their controls: a panel per arm, a row per weight decay."""
+    facts, curves = tables.facts, tables["curves"]
+    decays = facts["decays"]
     picture = look.figure(
         15,
-        3.6,
-        f"{facts['neurons']} neurons of {facts['width']} learn the ({facts['n']}, {facts['k']})-"
-        f"parity alone, if they are the right ones ({facts['parents_learned']} of "
-        f"{facts['parents']} wide networks learned)",
+        0.6 + 3 * len(decays),
+        f"Do {facts['neurons']} neurons of {facts['width']} learn the ({facts['n']}, "
+        f"{facts['k']})-parity alone?",
     )
-    panels = picture.subplots(1, len(ARMS), sharey=True)
-    rates = tables["arms"].set_index("arm")
-    for axes, (arm, name) in zip(panels, ARMS.items(), strict=True):
-        colour = LUCKY if arm.startswith("ticket") else PLAIN
-        curves = tables["curves"]
-        for _, line in curves[curves["arm"] == arm].groupby("curve"):
-            axes.plot(line["step"], line["test_error"], color=colour, lw=1, alpha=0.7)
-        axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
-        axes.set(xlabel="step", ylim=(0, 0.56), xlim=(0, facts["steps"]))
-        axes.set_title(f"{name}:\n" + _share(rates, arm))
-        look.few_thousands(axes)
-    panels[0].set_ylabel("error on new examples")
+    panels = picture.subplots(len(decays), len(ARMS), sharey=True, squeeze=False)
+    for row, decay, count in zip(panels, decays, facts["parents_learned"], strict=True):
+        rates = tables["arms"][tables["arms"]["decay"] == decay].set_index("arm")
+        for axes, (arm, name) in zip(row, ARMS.items(), strict=True):
+            colour = LUCKY if arm.startswith("ticket") else PLAIN
+            chosen = curves[(curves["arm"] == arm) & (curves["decay"] == decay)]
+            for _, line in chosen.groupby("curve"):
+                axes.plot(line["step"], line["test_error"], color=colour, lw=1, alpha=0.7)
+            axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
+            axes.set(ylim=(0, 0.56), xlim=(0, facts["steps"]))
+            axes.set_title(f"{name}:\n" + _share(rates, arm))
+            look.few_thousands(axes)
+        row[0].set_ylabel(
+            f"weight decay {decay:g}: {count} of\n{facts['parents']} wide networks learn\n\n"
+            "error on new examples"
+        )
+    for axes in panels[-1]:
+        axes.set_xlabel("step")
     return picture
 
 

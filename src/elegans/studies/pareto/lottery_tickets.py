@@ -12,7 +12,7 @@ run (the paper's control); a *narrow* network with the init of its own width, wh
 are larger; and *others*, random neurons of the same parent, which share its output bias.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,18 +23,22 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.fields import configuration
+from elegans.keys import keys_of
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
 from elegans.statistics import censored_median, wilson
 from elegans.studies.pareto import tickets_claims
 from elegans.studies.pareto.recipe import COLUMNS, finished, training
+from elegans.studies.pareto.scores import FORMATS
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 
-CHILD_SEEDS = 1000  # children see batches and test sets that no parent saw
+CHILD_SEEDS = 1000  # added to the first seed: children see examples that no parent saw
 CURVES_PER_ARM = 10
+ROWS_PER_CURVE = 120
+PRUNED_ROWS = 10_000
 
 
 @configuration
@@ -68,27 +72,33 @@ class Settings:
     k: int
     width: int
     neurons: int
+    decays: tuple[float, ...]
     parents: int
     children: int
     parent_steps: int
     steps: int
     evaluate_every: int = 500
-    test_samples: int = 10_000
+    first_seed: int = 0
 
     def __post_init__(self) -> None:
         high = self.width
         checks.whole(self, "neurons", self.neurons, low=1, high=high, what="counts those kept")
 
-    def parent(self) -> Experiment:
-        """The wide network, online."""
-        recipe = training(None, self.parent_steps, self.evaluate_every)
+    @property
+    def first_child(self) -> int:
+        """The first seed of children."""
+        return self.first_seed + CHILD_SEEDS
+
+    def parent(self, decay: float) -> Experiment:
+        """The wide network, online, under a weight decay."""
+        recipe = training(None, self.parent_steps, self.evaluate_every, weight_decay=decay)
         return Experiment(
             Parity(self.n, self.k), MLP(width=self.width, init=inits.Sparse(2)), recipe
         )
 
-    def child(self, init: Any) -> Experiment:
-        """The small network that starts as `init` says, online."""
-        recipe = training(None, self.steps, self.evaluate_every, test_samples=self.test_samples)
+    def child(self, decay: float, init: Any) -> Experiment:
+        """The small network that starts as `init` says, online, under a weight decay."""
+        recipe = training(None, self.steps, self.evaluate_every, weight_decay=decay)
         return Experiment(Parity(self.n, self.k), MLP(width=self.neurons, init=init), recipe)
 
 
@@ -111,78 +121,124 @@ def selections(settings: Settings, run: Run) -> dict[str, tuple[int, ...]]:
 
 def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
     """Parents first; then tickets and controls of those that learned."""
-    parent = settings.parent()
-    done = yield {"parents": Sweep.of([({}, parent)], seeds=settings.parents, keep="params")}
-    learned = [run for run in done["parents"] if run.success]
-    points = [
-        (
-            {"arm": arm, "parent": run.seed},
-            settings.child(inits.FromRun(parent, run.seed, at="start", neurons=neurons)),
-        )
-        for run in learned
-        for arm, neurons in selections(settings, run).items()
-    ]
-    fresh = [
-        ({"arm": "fresh"}, settings.child(FirstOf(inits.Sparse(2), settings.width))),
-        ({"arm": "narrow"}, settings.child(inits.Sparse(2))),
-    ]
+    wide = [({"decay": decay}, settings.parent(decay)) for decay in settings.decays]
+    seeds = range(settings.first_seed, settings.first_seed + settings.parents)
+    done = yield {"parents": Sweep.of(wide, seeds=seeds, keep="params")}
+    tickets, fresh = [], []
+    for decay in settings.decays:
+        for run in learned(done["parents"].where(decay=decay)):
+            for arm, neurons in selections(settings, run).items():
+                init = inits.FromRun(run.experiment, run.seed, at="start", neurons=neurons)
+                labels = {"decay": decay, "arm": arm, "parent": run.seed}
+                tickets.append((labels, settings.child(decay, init)))
+        laws = {"fresh": FirstOf(inits.Sparse(2), settings.width), "narrow": inits.Sparse(2)}
+        for arm, law in laws.items():
+            fresh.append(({"decay": decay, "arm": arm}, settings.child(decay, law)))
+    first = settings.first_child
     total = settings.children * settings.parents
-    sweeps = {"fresh": Sweep.of(fresh, seeds=range(CHILD_SEEDS, CHILD_SEEDS + total))}
-    if points:
-        seeds = range(CHILD_SEEDS, CHILD_SEEDS + settings.children)
-        sweeps["tickets"] = Sweep.of(points, seeds=seeds)
+    sweeps = {"fresh": Sweep.of(fresh, seeds=range(first, first + total))}
+    if tickets:
+        seeds = range(first, first + settings.children)
+        sweeps["tickets"] = Sweep.of(tickets, seeds=seeds)
     yield sweeps
 
 
+def learned(parents: Runs) -> list[Run]:
+    """The parents that succeeded."""
+    return [run for run in parents if run.success]
+
+
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """One row per child, one per arm, and curves of a few children of each arm."""
+    """One row per child, one per decay and arm, what pruning leaves, and a few curves."""
     parts = [runs[name] for name in ("tickets", "fresh") if name in runs]
     children = pd.concat([child_rows(part) for part in parts], ignore_index=True)
     # A child that has no parent is given one in turn, so that all arms resample in equal blocks.
-    block = (children["seed"] - CHILD_SEEDS) // settings.children
+    block = (children["seed"] - settings.first_child) // settings.children + settings.first_seed
     if "parent" not in children:
         children["parent"] = pd.NA
     children["block"] = children["parent"].astype("Int64").fillna(block.astype("Int64")).astype(int)
     curves = pd.concat([curve_rows(part) for part in parts], ignore_index=True)
-    columns = ["arm", "block", *COLUMNS, "start_error"]
-    return {"arms": arm_table(children), "children": children[columns], "curves": curves}
+    columns = ["decay", "arm", "block", *COLUMNS, "start_error", "least_error"]
+    return {
+        "arms": arm_table(children),
+        "pruned": pruned_errors(settings, learned(runs["parents"])),
+        "children": children[columns],
+        "curves": curves,
+    }
+
+
+def pruned_errors(settings: Settings, parents: Sequence[Run]) -> pd.DataFrame:
+    """Per parent and arm: the error, at the end of training, of the network cut to its neurons.
+
+    A ticket is what made the wide network succeed only if the network still predicts without the
+    rest; more neurons of the largest norms tell how many it takes.
+    """
+    rows = []
+    for run in parents:
+        x, y = run.experiment.task.sample(keys_of(run.seed).test, PRUNED_ROWS)
+        kept = selections(settings, run) | {
+            f"{arm}, {count} neurons": chosen
+            for count in (2 * settings.neurons, 4 * settings.neurons)
+            if count <= settings.width
+            for arm, chosen in heaviest(run, count).items()
+        }
+        for arm, neurons in kept.items():
+            model = run.experiment.model
+            prediction = model.apply(inits.cut(model, run.params, neurons), x)
+            rows.append(
+                {
+                    "decay": float(run.experiment.training.weight_decay),
+                    "parent": run.seed,
+                    "kept": arm,
+                    "neurons": len(neurons),
+                    "pruned_error": float(np.mean(np.asarray(prediction) * np.asarray(y) <= 0)),
+                }
+            )
+    return pd.DataFrame(rows, columns=["decay", "parent", "kept", "neurons", "pruned_error"])
 
 
 def child_rows(runs: Runs) -> pd.DataFrame:
-    """The runs with their error before the first step."""
-    start = [
-        float(run.history["test_error"].iloc[0]) if len(run.history) else np.nan for run in runs
-    ]
-    return runs.table.assign(start_error=start)
+    """The runs with their error before the first step, and the least that was seen."""
+    errors = [run.history["test_error"] for run in runs]
+    return runs.table.assign(
+        start_error=[float(each.iloc[0]) if len(each) else np.nan for each in errors],
+        least_error=[float(each.min()) if len(each) else np.nan for each in errors],
+    )
 
 
 def curve_rows(runs: Runs) -> pd.DataFrame:
     """Test errors of the first few children of each arm, of different parents where there are."""
-    arms = dict.fromkeys(label["arm"] for label in runs.labels)
+    arms = dict.fromkeys((label["decay"], label["arm"]) for label in runs.labels)
     parts = []
-    for arm in arms:
-        chosen = runs.where(arm=arm)
+    for decay, arm in arms:
+        chosen = runs.where(decay=decay, arm=arm)
         stride = max(1, len(chosen) // CURVES_PER_ARM)
         parts += [
-            run.history[["step", "test_error"]].assign(arm=arm, curve=i)
+            thinned(run.history[["step", "test_error"]]).assign(decay=decay, arm=arm, curve=i)
             for i, run in enumerate(chosen[::stride])
         ]
     return pd.concat(parts, ignore_index=True)
 
 
+def thinned(curve: pd.DataFrame) -> pd.DataFrame:
+    """At most some hundred rows of a curve, its last among them."""
+    return curve.iloc[:: -(1 + len(curve) // ROWS_PER_CURVE)][::-1]
+
+
 def arm_table(children: pd.DataFrame) -> pd.DataFrame:
-    """Per arm: success rate with its interval, median steps, and the error at the start."""
+    """Per decay and arm: success with its interval, median steps, errors at the start and least."""
     rows = []
-    for arm, part in finished(children).groupby("arm", sort=False):
+    for key, part in finished(children).groupby(["decay", "arm"], sort=False):
         rate = wilson(int(part["success"].sum()), len(part))
         median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
         rows.append(
             {
-                "arm": arm,
+                **dict(zip(("decay", "arm"), key, strict=True)),
                 "runs": len(part),
                 "rate": rate.value,
                 "low": rate.low,
                 "high": rate.high,
+                "partial": (part["least_error"] <= tickets_claims.PARTIAL).mean(),
                 "median_steps": median if np.isfinite(median) else np.nan,
                 "least_start_error": part["start_error"].min(),
             }
@@ -191,31 +247,58 @@ def arm_table(children: pd.DataFrame) -> pd.DataFrame:
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
-    """How the parents fared, and the sizes that the figure mentions."""
+    """How the parents fared at each decay, and the sizes that the figure mentions."""
     parents = tables["parents"]
-    learned = parents["success"].fillna(False).to_numpy(bool)
-    steps = censored_median(parents["steps"].to_numpy(float), learned).value
-    return {
-        "n": settings.n,
-        "k": settings.k,
-        "width": settings.width,
-        "neurons": settings.neurons,
-        "steps": settings.steps,
-        "parent_steps": settings.parent_steps,
-        "parents": len(parents),
-        "parents_learned": int(learned.sum()),
-        "parent_median_steps": steps if np.isfinite(steps) else None,
+    counts, medians = [], []
+    for decay in settings.decays:
+        part = parents[parents["decay"] == decay]
+        is_success = part["success"].fillna(False).to_numpy(bool)
+        median = censored_median(part["steps"].to_numpy(float), is_success).value
+        counts.append(int(is_success.sum()))
+        medians.append(median if np.isfinite(median) else None)
+    names = ("n", "k", "width", "neurons", "steps", "parent_steps", "parents", "decays")
+    sizes = {name: getattr(settings, name) for name in names}
+    return sizes | {
+        "parents_learned": counts,
+        "parent_median_steps": medians,
+        "partial": tickets_claims.PARTIAL,
     }
 
 
 QUICK = Settings(
-    n=30, k=5, width=100, neurons=5, parents=12, children=3, parent_steps=40_000, steps=20_000
+    n=30,
+    k=5,
+    width=100,
+    neurons=5,
+    decays=(0.01,),
+    parents=12,
+    children=3,
+    parent_steps=40_000,
+    steps=20_000,
 )
 LAPTOP = Settings(
-    n=50, k=5, width=100, neurons=5, parents=16, children=6, parent_steps=200_000, steps=200_000
+    n=50,
+    k=5,
+    width=100,
+    neurons=5,
+    decays=(0.01, 0.0),
+    parents=8,
+    children=3,
+    parent_steps=200_000,
+    steps=200_000,
+    evaluate_every=1000,
 )
 PAPER = Settings(
-    n=50, k=5, width=100, neurons=5, parents=20, children=20, parent_steps=2_000_000, steps=500_000
+    n=50,
+    k=5,
+    width=100,
+    neurons=5,
+    decays=(0.01, 0.0),
+    parents=20,
+    children=20,
+    parent_steps=2_000_000,
+    steps=1_000_000,
+    evaluate_every=1000,
 )
 
 STUDY = Study(
@@ -242,16 +325,18 @@ STUDY = Study(
         tickets_claims.tickets_beat_other_neurons,
         tickets_claims.most_fresh_neurons_fail,
         tickets_claims.tickets_start_poor,
+        tickets_claims.pruning_keeps_the_function,
     ),
     figures="elegans.studies.pareto.figures_search:lottery_tickets",
     shown=("arms",),
-    formats={
-        "rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "median_steps": ",.0f",
+    formats=FORMATS
+    | {
+        "partial": ".0%",
+        "decay": "g",
         "steps": ",",
         "test_error": ".1%",
+        "pruned_error": ".1%",
+        "least_error": ".1%",
         "least_start_error": ".1%",
         "start_error": ".1%",
     },
@@ -261,12 +346,20 @@ STUDY = Study(
             "tickets, the heaviest neurons of a trained wide network, taken back to their initial "
             "weights; by the norm of their incoming weights, and by that times their outgoing "
             "weight. The others are controls: random neurons of the same wide networks, fresh "
-            "ones from the same law, and networks initialised as narrow ones. Dotted: success."
+            "ones from the same law, and networks initialised as narrow ones. Dotted: success. "
+            "One row of panels per weight decay."
         ),
-        "arms": "Success of tickets and controls, with 95% Wilson intervals",
+        "arms": (
+            "Success of tickets and controls, with 95% Wilson intervals; partial is the share of "
+            "runs that reach an error of 25%, with which one kink of the parity is missing"
+        ),
+        "pruned": (
+            "Errors of the wide networks at the end of training, cut to the neurons of each arm, "
+            "and to more neurons of the largest norms."
+        ),
         "children": (
             "One row per small network; block is its parent, or one given in turn to a child that "
-            "has none; start_error is the error before the first step."
+            "has none; start_error is the error before the first step, least_error the least seen."
         ),
         "parents": "The wide networks.",
         "curves": "Errors during the runs that the figure shows.",

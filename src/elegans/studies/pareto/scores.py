@@ -11,8 +11,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from elegans.report.result import Claim
 from elegans.statistics import Interval, bootstrap, censored_median, wilson
 from elegans.studies.pareto.recipe import finished
+
+FORMATS = {
+    "rate": ".0%",
+    "low": ".0%",
+    "high": ".0%",
+    "median_steps": ",.0f",
+    "spared": ".1%",
+    "samples": ",",
+}
 
 
 def with_spared(table: pd.DataFrame, steps: int) -> pd.DataFrame:
@@ -55,3 +65,20 @@ def gain(first: pd.Series, second: pd.Series) -> Interval:
     """The mean of `second - first` over the seeds that both have, with its bootstrap interval."""
     difference = (second - first).dropna().to_numpy(float)
     return bootstrap(difference, np.mean) if len(difference) else Interval(np.nan, -np.inf, np.inf)
+
+
+def is_positive(text: str, source: str, measured: str, interval: Interval, name: str) -> Claim:
+    """The claim that a difference of this name and interval is above zero."""
+    return Claim(
+        text=text,
+        source=source,
+        measured=measured,
+        against=f"an interval of the {name} that reaches down to zero",
+        holds=interval.low > 0,
+        interval=interval,
+    )
+
+
+def listed(intervals: Mapping[str, Interval], spec: str = "+.1%") -> str:
+    """Intervals by name in words."""
+    return ", ".join(f"{interval:{spec}} ({name})" for name, interval in intervals.items())

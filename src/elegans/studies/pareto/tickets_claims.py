@@ -15,9 +15,11 @@ from elegans.studies.pareto.recipe import finished
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, appendix C.2, Figure 5"
+CHECK = "this study's check of the prune"
 TICKETS = ("ticket, in", "ticket, in x out")
 FRESH = ("fresh", "narrow")
 POOR = 0.45
+PARTIAL = 0.25
 
 
 @known_failure(
@@ -37,10 +39,16 @@ def tickets_beat_other_neurons(tables: Tables) -> Claim:
     return beat(tables, ("others",), "Tickets learn more often than other neurons of their parent")
 
 
+def of_the_recipe(tables: Tables, name: str) -> pd.DataFrame:
+    """The rows of a table under the weight decay of appendix C.1."""
+    table = tables[name]
+    return table[table["decay"] == tables.facts["decays"][0]]
+
+
 def beat(tables: Tables, controls: Sequence[str], text: str) -> Claim:
     """That tickets, by either norm, succeed more often than each of the controls."""
     against = "a norm and a control of which the interval of the difference reaches down to zero"
-    runs = finished(tables["children"])
+    runs, facts = finished(of_the_recipe(tables, "children")), tables.facts
     gains = {
         f"{ticket} against {control}": gain(runs, ticket, control)
         for ticket in TICKETS
@@ -48,18 +56,20 @@ def beat(tables: Tables, controls: Sequence[str], text: str) -> Claim:
         if {ticket, control} <= set(runs["arm"])
     }
     if not gains:
-        measured = f"none of {tables.facts['parents']} parents learned, so that there is no ticket"
+        measured = f"none of {facts['parents']} parents learned, so that there is no ticket"
         return Claim(text=text, source=SOURCE, measured=measured, against=against, holds=False)
     worst = min(gains, key=lambda name: gains[name].low)
-    rates = runs.groupby("arm", sort=False)["success"].mean()
-    shown = [arm for arm in (*TICKETS, *controls) if arm in rates.index]
+    arms = of_the_recipe(tables, "arms").set_index("arm")
+    shown = [arm for arm in (*TICKETS, *controls) if arm in arms.index]
+    partial = ", ".join(f"{arm} {arms['partial'][arm]:.0%}" for arm in shown)
     return Claim(
         text=text,
         source=SOURCE,
         measured=(
-            f"success within {tables.facts['steps']:,} steps: "
-            + ", ".join(f"{arm} {rates[arm]:.0%}" for arm in shown)
-            + f"; least difference {gains[worst]:+.0%} ({worst}); {speed(tables)}"
+            f"success within {facts['steps']:,} steps: "
+            + ", ".join(f"{arm} {arms['rate'][arm]:.0%}" for arm in shown)
+            + f"; least difference {gains[worst]:+.0%} ({worst}); an error of "
+            f"{facts['partial']:.0%} is reached by {partial}; {speed(tables)}"
         ),
         against=against,
         holds=gains[worst].low > 0,
@@ -80,8 +90,8 @@ def gain(runs: pd.DataFrame, ticket: str, control: str) -> Interval:
 
 def speed(tables: Tables) -> str:
     """How many steps tickets take beside their parents, in words."""
-    arms = tables["arms"].set_index("arm")["median_steps"]
-    parent = tables.facts["parent_median_steps"]
+    arms = of_the_recipe(tables, "arms").set_index("arm")["median_steps"]
+    parent = tables.facts["parent_median_steps"][0]
     medians = [arms[arm] for arm in TICKETS if arm in arms.index and np.isfinite(arms[arm])]
     if not medians or not parent:
         return "half of the tickets or of their parents take longer than they were given"
@@ -91,7 +101,7 @@ def speed(tables: Tables) -> str:
 
 def most_fresh_neurons_fail(tables: Tables) -> Claim:
     """The large majority of networks of fresh neurons fail."""
-    runs = finished(tables["children"])
+    runs = finished(of_the_recipe(tables, "children"))
     rates = {}
     for arm in FRESH:
         part = runs[runs["arm"] == arm]
@@ -124,4 +134,25 @@ def tickets_start_poor(tables: Tables) -> Claim:
         against=against,
         holds=errors.min() >= POOR,
         interval=interval,
+    )
+
+
+def pruning_keeps_the_function(tables: Tables) -> Claim:
+    """A check of the prune: at the end of training the heaviest neurons carry the function."""
+    text = "At the end of training the neurons of the ticket predict without the others"
+    against = f"an interval of the median error of either ticket that reaches {PARTIAL:.0%}"
+    errors = of_the_recipe(tables, "pruned").set_index("kept")["pruned_error"]
+    if not len(errors):
+        measured = "no parent learned, so that there is nothing to prune"
+        return Claim(text=text, source=CHECK, measured=measured, against=against, holds=False)
+    medians = {kept: bootstrap(part.to_numpy(float)) for kept, part in errors.groupby(level=0)}
+    worst = max(TICKETS, key=lambda arm: medians[arm].high)
+    return Claim(
+        text=text,
+        source=CHECK,
+        measured="median error of the wide networks, cut to "
+        + ", ".join(f"{kept}: {median:.0%}" for kept, median in medians.items()),
+        against=against,
+        holds=medians[worst].high < PARTIAL,
+        interval=medians[worst],
     )

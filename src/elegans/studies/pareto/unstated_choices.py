@@ -14,14 +14,15 @@ from typing import Any
 import pandas as pd
 
 from elegans.experiments.experiment import Experiment
-from elegans.models import MLP
+from elegans.models import MLP, inits
 from elegans.report.result import Tables
-from elegans.runs import Runs
+from elegans.runs import Run, Runs
 from elegans.studies.pareto import choices_claims
 from elegans.studies.pareto.choices_claims import BASE
 from elegans.studies.pareto.frontier import INITS
+from elegans.studies.pareto.lucky_neurons import census
 from elegans.studies.pareto.recipe import training
-from elegans.studies.pareto.scores import summary, with_spared
+from elegans.studies.pareto.scores import FORMATS, summary, with_spared
 from elegans.studies.pareto.shuffled_epochs import ShuffledEpochs
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -83,8 +84,9 @@ def runs(settings: Settings) -> dict[str, Sweep]:
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """One row per run, one per variant and init, and what each variant changes."""
-    columns = [*LABELS, "seed", "status", "success", "steps", "test_error"]
-    table = pd.concat([runs["runs"].table, runs["shuffled"].table], ignore_index=True)
+    columns = [*LABELS, "seed", "status", "success", "steps", "test_error", "lucky"]
+    engine = runs["runs"].table.assign(lucky=[lucky(run) for run in runs["runs"]])
+    table = pd.concat([engine, runs["shuffled"].table], ignore_index=True)
     table = table[columns].astype({"success": "boolean"})
     ended = with_spared(table, settings.steps)
     return {
@@ -92,6 +94,13 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
         "variants": summary(table, ["variant", "init"], settings.steps),
         "runs": ended,
     }
+
+
+def lucky(run: Run) -> float:
+    """How many neurons of a sparse network start with a gradient; NaN if it is dense."""
+    if not isinstance(run.experiment.model.init, inits.Sparse):
+        return float("nan")
+    return float(census(run)["lucky"])
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -141,12 +150,8 @@ STUDY = Study(
     ),
     figures="elegans.studies.pareto.figures_choices:unstated_choices",
     shown=("changes",),
-    formats={
-        "rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "median_steps": ",.0f",
-        "spared": ".1%",
+    formats=FORMATS
+    | {
         "change": "+.1%",
         "change_low": "+.1%",
         "change_high": "+.1%",
@@ -163,7 +168,7 @@ STUDY = Study(
             "the same seeds, with 95% bootstrap intervals"
         ),
         "variants": "Success of each variant and init, 95% Wilson intervals",
-        "runs": "One row per run.",
+        "runs": "One row per run; lucky counts neurons that start with a gradient.",
         "shuffled": "The runs in shuffled epochs.",
     },
 )

@@ -21,13 +21,13 @@ def lifted(tables: Tables) -> Figure:
     rows = tables["without_gradients"]
     line = rows[rows["rows"] > rows["m"]].groupby("m")["elimination"].mean()
     left.plot(line.index, line, "s--", color="tab:green", label="linear algebra, m + 10 examples")
-    left.axhline(0.5, color="0.7", lw=0.8)
+    left.axhline(0.5, color="0.7", lw=0.8, label="guessing")
     left.set(title="Parity of m/2 hidden bits", ylabel="error", ylim=(-0.03, 0.62))
     left.legend(fontsize=7, loc="center left")
     students(second, tables, ROUNDING)
-    second.axhline(1.0, color="0.7", lw=0.8)
+    second.axhline(1.0, color="0.7", lw=0.8, label="a constant")
     second.set(title="Learning with rounding", ylabel="error / variance", ylim=(-0.05, 1.3))
-    second.legend(fontsize=7, loc="lower right")
+    second.legend(fontsize=7, loc="center left", bbox_to_anchor=(0.0, 0.6))
     queries(third, tables)
     recovery(right, tables)
     return picture
@@ -48,9 +48,9 @@ def students(axes: Axes, tables: Tables, task: str) -> None:
 def queries(axes: Axes, tables: Tables) -> None:
     """Queries of searches by who answers, and the least number."""
     searches = tables["searches"]
-    for answers, part in searches.groupby("answers"):
+    for (answers, part), style in zip(searches.groupby("answers"), ("s-", "o--"), strict=True):
         mean = part.groupby("m")["queries"].mean()
-        axes.plot(mean.index, mean, "o-", label=f"search, {answers} answers")
+        axes.plot(mean.index, mean, style, mfc="none", label=f"search, {answers} answers")
     bound = searches.groupby("m")["theory"].mean()
     axes.plot(bound.index, bound, "--", color="crimson", label="least number, any learner")
     axes.plot(bound.index, 2.0**bound.index, ":", color="0.5", label="all parities")
@@ -66,8 +66,10 @@ def recovery(axes: Axes, tables: Tables) -> None:
     for place, column in enumerate(names):
         axes.scatter([place] * len(gates), gates[column].clip(lower=1e-16), s=16, color="tab:blue")
     axes.set_xticks(range(len(names)), list(names.values()))
+    axes.axhline(1.0, color="0.7", lw=0.8)
     axes.set(
         yscale="log",
+        xlim=(-0.5, len(names) - 0.5),
         title=f"Gated networks, {tables.facts['gate_n']} fair bits",
         xlabel="polynomials of degree d, or addresses",
         ylabel="error / variance",

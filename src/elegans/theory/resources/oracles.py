@@ -51,6 +51,11 @@ class StatisticalQueryOracle:
         seed: int = 0,
     ) -> None:
         checks.number("StatisticalQueryOracle", "tolerance", tolerance, low=0.0, what="is an error")
+        if not tolerance > 0:
+            raise ValueError(
+                "StatisticalQueryOracle: tolerance is positive, as an average over examples has an "
+                f"error; got {tolerance!r}."
+            )
         checks.choice("StatisticalQueryOracle", "answers", answers, ANSWERS)
         self.task = task
         self.tolerance = tolerance

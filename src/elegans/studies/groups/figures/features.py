@@ -43,7 +43,7 @@ def modular_addition(tables: Tables) -> Figure:
             axes = panels[f"{name}-power-{column}"]
             axes.bar(bars["x"], bars["value"], color="0.4")
             axes.set(ylim=(0, 1), xlabel="frequency", ylabel="power")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))  # a narrow panel
     quadratic = tables["curves"][tables["curves"]["activation"] == "square"]
     margin_panel(panels["margin"], quadratic, tables["ends"], "activation")
     panels["margin"].axhline(facts["memorising"], color="0.5", ls=":", lw=1)
