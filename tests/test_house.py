@@ -39,14 +39,14 @@ FLOW = {
     "tasks": DATA,
     "models": DATA | {"training"},  # the zoo lists recipes
     "constructions": DATA | {"theory"},
-    "theory": BASE | {"tasks", "models"},
+    "theory": BASE | {"tasks"},
     "probes": DATA | {"theory"},
     "learners": BASE | {"tasks", "theory"},
-    "training": DATA | {"probes"},
+    "training": DATA,
     "estimators": DATA | {"training"},
-    "experiments": DATA | {"probes", "training"},
+    "experiments": DATA | {"training"},
     "store": BASE - {"compilation"},
-    "sweeps": DATA | {"probes", "training", "experiments", "store"},
+    "sweeps": DATA | {"training", "experiments", "store"},
     "report": BASE,
     "explorer": {"checks", "runs", "store", "report"},  # no study, no theory, no training, no JAX
 }
