@@ -14,6 +14,8 @@ from elegans.protocols import View
 from elegans.tasks.groups import Cyclic, Quaternion, Symmetric
 from elegans.theory import groups as theory
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 
 def view_of(model, task, params):
     """What a probe is called with."""

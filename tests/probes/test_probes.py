@@ -7,6 +7,8 @@ import pytest
 import elegans as el
 from elegans.training.loop import Job, train
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 EXPERIMENT = el.Experiment(
     el.tasks.Parity(n=10, k=2),
     el.models.MLP(width=12),

@@ -14,6 +14,8 @@ from elegans.training import losses, optimizers, program, regularisers, schedule
 from elegans.training import source as data
 from elegans.training.recipe import Training
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 TASK = el.tasks.Parity(n=6, k=2)
 MODEL = el.models.MLP(width=3)
 BASE = {"samples": 40, "steps": 6, "batch": 4, "test_samples": 300, "learning_rate": 0.2}
