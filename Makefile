@@ -1,5 +1,7 @@
 # Two commands for a newcomer: `make demo` and `make test`. Both do all their own set-up.
-PYTHON ?= python3
+# The first of these that is new enough; or say PYTHON=/path/to/python.
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell $(p) -c \
+  'import sys, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo $(p))) python3)
 VENV   := .venv
 BIN    := $(VENV)/bin
 LOWEST := .venv-lowest
@@ -19,7 +21,7 @@ test: lint
 # The explorer in a real browser: the system's Chromium, which is installed if that is possible.
 test-browser: $(VENV)/.browser
 	@command -v chromium >/dev/null && command -v chromedriver >/dev/null \
-	  || { apt-get update -qq && apt-get install -y -qq chromium chromium-driver; } >/dev/null 2>&1 \
+	  || { apt-get update -qq; DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium chromium-driver; } >/dev/null \
 	  || { echo "make test-browser needs chromium and chromedriver: apt-get install chromium chromium-driver" >&2; exit 1; }
 	$(BIN)/python -m pytest -n 0 tests/browser
 

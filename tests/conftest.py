@@ -1,4 +1,4 @@
-"""One computing thread a process, no deadlines, and the same examples every time."""
+"""One computing thread per process, no deadlines, and the same examples every time."""
 
 import os
 

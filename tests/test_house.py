@@ -22,15 +22,16 @@ SOURCE = ROOT / "src" / "elegans"
 
 # What each room may import: itself, and these. The order is the flow of docs/architecture.md.
 BASE = {"checks", "cube", "fields", "fingerprint", "keys", "protocols", "runs", "statistics"}
-BASE |= {"compilation", "descriptions"}
+BASE |= {"compilation", "descriptions", "durations"}
 DATA = BASE | {"tasks", "models", "constructions"}
 FLOW = {
     "checks": set(),
     "compilation": {"sweeps"},  # what a worker calls is imported when it is called
     "cube": {"checks", "fields"},
+    "durations": set(),
     "statistics": {"checks"},
     "fingerprint": set(),
-    "fields": {"compilation", "fingerprint"},
+    "fields": {"checks", "compilation", "fingerprint"},
     "descriptions": {"checks", "fields", "keys", "protocols"},
     "keys": {"fields"},
     "protocols": {"checks", "descriptions", "fields"},
@@ -38,14 +39,14 @@ FLOW = {
     "tasks": DATA,
     "models": DATA | {"training"},  # the zoo lists recipes
     "constructions": DATA | {"theory"},
-    "theory": BASE | {"tasks", "models"},
+    "theory": BASE | {"tasks"},
     "probes": DATA | {"theory"},
     "learners": BASE | {"tasks", "theory"},
-    "training": DATA | {"probes"},
+    "training": DATA,
     "estimators": DATA | {"training"},
-    "experiments": DATA | {"probes", "training"},
+    "experiments": DATA | {"training"},
     "store": BASE - {"compilation"},
-    "sweeps": DATA | {"probes", "training", "experiments", "store"},
+    "sweeps": DATA | {"training", "experiments", "store"},
     "report": BASE,
     "explorer": {"checks", "runs", "store", "report"},  # no study, no theory, no training, no JAX
 }

@@ -108,6 +108,11 @@ def nearest(name: object, known: Iterable[object]) -> str:
     return f"; did you mean {close[0]!r}?" if close else "."
 
 
+def no_field(owner: str, name: str, known: Collection[str]) -> str:
+    """What to say of a field that there is not."""
+    return f"{owner} has no field {name!r}{nearest(name, known)} It has {', '.join(known)}."
+
+
 def support(owner: object, n: int, k: int, value: Sequence[int]) -> None:
     """Refuses a support that is not `k` distinct coordinates below `n`."""
     for i in value:

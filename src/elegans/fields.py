@@ -17,6 +17,8 @@ lets tracers pass: they were checked when the configuration was first built.
 """
 
 import dataclasses
+import functools
+import inspect
 import numbers
 import sys
 import types
@@ -27,6 +29,7 @@ from typing import Any, NamedTuple, TypeVar, dataclass_transform
 import jax
 from jaxtyping import Array, Float, Int
 
+from elegans.checks import no_field
 from elegans.compilation import keep_programs
 from elegans.fingerprint import fingerprint, is_of_package
 
@@ -43,6 +46,7 @@ _MARK = "__elegans_configuration__"
 def configuration(plain: type[Class]) -> type[Class]:
     """The class as a configuration: a frozen dataclass, registered with JAX."""
     cls: Any = dataclasses.dataclass(frozen=True)(plain)
+    cls.__init__ = _refusing_other_fields(cls)
     numbers = {f.name for f in dataclasses.fields(cls) if _is_number(_resolved(cls, f.type))}
     setattr(cls, _MARK, frozenset(numbers))
     if not is_of_package(cls):
@@ -70,6 +74,21 @@ def configuration(plain: type[Class]) -> type[Class]:
 
     jax.tree_util.register_pytree_with_keys(cls, flatten, unflatten)
     return cls
+
+
+def _refusing_other_fields(cls: Any) -> Callable[..., None]:
+    """A dataclass's constructor, which says what fields there are when it meets others."""
+    construct = cls.__init__
+    known = inspect.signature(construct).parameters
+
+    @functools.wraps(construct)
+    def checked(self: Any, *args: Any, **fields: Any) -> None:
+        for name in fields:
+            if name not in known:
+                raise TypeError(no_field(cls.__name__, name, list(known)[1:]))
+        construct(self, *args, **fields)
+
+    return checked
 
 
 def is_configuration(value: object) -> bool:

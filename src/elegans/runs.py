@@ -45,8 +45,10 @@ class Metrics:
     seconds: float | None = None
 
 
-KINDS = {metric.name: str(metric.type).split(" ")[0] for metric in dataclasses.fields(Metrics)}
-METRICS = tuple(KINDS)  # KINDS has the type of each: "bool", "int" or "float"
+METRIC_TYPES = {
+    metric.name: str(metric.type).split(" ")[0] for metric in dataclasses.fields(Metrics)
+}
+METRICS = tuple(METRIC_TYPES)  # each is a "bool", an "int" or a "float"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -210,7 +212,7 @@ def typed(rows: "pandas.DataFrame") -> "pandas.DataFrame":
     and missing are the same to a database, and so they are here.
     """
     columns = {}
-    for name, kind in KINDS.items():
+    for name, kind in METRIC_TYPES.items():
         if name in rows:
             values: Any = rows[name]
             column = values.astype("boolean" if kind == "bool" else float)

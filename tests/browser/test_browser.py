@@ -66,12 +66,12 @@ def violations(driver, explorer):
         for entry in driver.get_log("browser")
         if "favicon" not in entry["message"] and "404 (Not Found)" not in entry["message"]
     ]
-    own = urlsplit(explorer.url).netloc
+    host = urlsplit(explorer.url).netloc
     for entry in driver.get_log("performance"):
         message = json.loads(entry["message"])["message"]
         if message["method"] == "Network.requestWillBeSent":
             parts = urlsplit(message["params"]["request"]["url"])
-            if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != own:
+            if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc != host:
                 messages.append(parts.geturl())
     return messages
 

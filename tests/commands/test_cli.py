@@ -8,15 +8,13 @@ import pytest
 
 from elegans import cli
 
-TRAIN = ["train", "--task", "Parity(n=8, k=2)", "--model", "MLP(width=8)", "--samples", "100",
-         "--steps", "50"]  # fmt: skip
+EXPERIMENT = ["--task", "Parity(n=8, k=2)", "--model", "MLP(width=8)"]
+TRAIN = ["train", *EXPERIMENT, "--samples", "100", "--steps", "50"]
 
 
 def elegans(*arguments, cwd=None):
-    return subprocess.run(
-        [sys.executable, "-m", "elegans", *arguments],
-        capture_output=True, text=True, check=False, cwd=cwd,
-    )  # fmt: skip
+    command = [sys.executable, "-m", "elegans", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 def test_help_imports_nothing_heavy():
@@ -53,16 +51,16 @@ def test_training_shows_its_record_and_draws_its_curve(tmp_path, capsys):
 
 
 def test_ctrl_c_ends_a_run_and_keeps_its_curve(tmp_path, capsys, monkeypatch):
-    from elegans.commands.train import View
+    from elegans.commands.train import LiveTable
 
-    show = View.show
+    show = LiveTable.show
 
     def interrupted(self, row):
         show(self, row)
         if row["step"] >= 20:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(View, "show", interrupted)
+    monkeypatch.setattr(LiveTable, "show", interrupted)
     picture = tmp_path / "curve.png"
     options = ["--evaluate-every", "10", "--json", "--out", str(picture)]
     assert cli.main([*TRAIN, *options]) == 130
@@ -107,7 +105,10 @@ def test_an_experiment_file_is_trained_with_the_options_on_top(tmp_path, capsys)
         (["--batch", "0"], "batch counts the examples of a step"),
         (["--samples", "-3"], "samples counts the training examples"),
         (["--seed", "-1"], "--seed numbers a run"),
-        (["--experiment", "missing.json"], "missing.json"),
+        (["--experiment", "missing.json"], "missing.json: No such file"),
+        (["--stop", "0.1"], "stop is one such as Stop(test_error=0.1)"),
+        (["--taks", "Parity(n=3, k=2)"], "no option '--taks'; did you mean '--task'?"),
+        (["--out", "curve.xyz"], "--out ends in .png, .svg, .pdf; got curve.xyz"),
     ],
 )
 def test_bad_input_exits_2_with_a_message_and_no_traceback(arguments, message, capsys):

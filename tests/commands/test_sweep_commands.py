@@ -69,8 +69,8 @@ def test_a_sweep_from_file_to_table(grid, elegans, tmp_path):
     assert code == 0
     assert "4 runs of 2 experiments" in out
     assert "4 done, 0 diverged, 0 failed" in out
-    found = json.loads(elegans("status", tmp_path / "grid.db", "--json")[1])
-    assert (found["runs"], found["failed"], found["experiments"]) == (4, 0, 2)
+    summary = json.loads(elegans("status", tmp_path / "grid.db", "--json")[1])
+    assert (summary["runs"], summary["failed"], summary["experiments"]) == (4, 0, 2)
 
     code, out, _ = elegans("export", tmp_path / "grid.db", tmp_path / "out.parquet")
     assert (code, out) == (0, f"{tmp_path / 'out.parquet'}: 4 runs\n")

@@ -55,8 +55,8 @@ def test_the_construction_is_near_the_bayes_loss_and_its_slope_is_the_best():
         return jax.nn.softmax(jax.vmap(model.apply, in_axes=(None, 0))(params, x))
 
     def loss(slope):
-        made = el.constructions.bigram_transformer(2, 100, slope=slope)
-        predictor = partial(predictions, made.model, made.params)
+        transformer = el.constructions.bigram_transformer(2, 100, slope=slope)
+        predictor = partial(predictions, transformer.model, transformer.params)
         return el.theory.markov.expected_loss(predictor, task, jr.key(0), 1000)
 
     bigram, unigram = (

@@ -147,10 +147,10 @@ def test_smoothing_is_the_loss_of_labels_some_of_which_are_drawn_at_random(label
     outputs = jnp.asarray(rng.normal(size=3 if labels.dtype == float else (3, 3)), jnp.float32)
     name = "logistic" if labels.dtype == float else "cross-entropy"
     every = [np.full_like(labels, value) for value in np.unique(labels)]
-    given = [jnp.asarray(y) for y in (labels, *every)]
-    plain, *others = (np.asarray(fitting.row_losses(name, 0.0, outputs, y)) for y in given)
+    labellings = [jnp.asarray(y) for y in (labels, *every)]
+    plain, *others = (np.asarray(fitting.row_losses(name, 0.0, outputs, y)) for y in labellings)
     expected = 0.7 * plain + 0.3 * np.mean(others, axis=0)
-    smoothed = fitting.row_losses(name, 0.3, outputs, given[0])
+    smoothed = fitting.row_losses(name, 0.3, outputs, labellings[0])
     np.testing.assert_allclose(smoothed, expected, rtol=1e-5)
 
 
@@ -160,10 +160,10 @@ def test_smoothing_is_taken_out_of_probabilities():
     smoothed = 0.9 * truth + 0.1 / 3
     np.testing.assert_allclose(members.unsmoothed(smoothed, 0.1), truth, rtol=1e-10)
     said = np.linspace(0, 1, 1001)
-    found = members.unsmoothed(np.stack([said, 1 - said], axis=1), 0.1)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert found[0, 0] == 0
-    assert (np.diff(found[:, 0]) > 0).all()  # two answers never become one: ranks are kept
+    probability = members.unsmoothed(np.stack([said, 1 - said], axis=1), 0.1)
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+    assert probability[0, 0] == 0
+    assert (np.diff(probability[:, 0]) > 0).all()  # two answers never become one: ranks are kept
 
 
 def test_a_frame_keeps_its_names_and_refusals_name_columns(table):

@@ -27,10 +27,19 @@ def test_a_configuration_can_be_pasted_back(value):
 
 @pytest.mark.parametrize(
     "text, expected",
-    [("10", 10), ("1e-3", 1e-3), ("None", None), ("hinge", "hinge"), ("inf", float("inf")),
-     ("cross-entropy", "cross-entropy"), ("Stop(0.2)", el.Stop(0.2)), ("(1, 2)", (1, 2)),
-     ("-3", -3), ("z^2", "z^2")],
-)  # fmt: skip
+    [
+        ("10", 10),
+        ("1e-3", 1e-3),
+        ("None", None),
+        ("hinge", "hinge"),
+        ("inf", float("inf")),
+        ("cross-entropy", "cross-entropy"),
+        ("Stop(0.2)", el.Stop(0.2)),
+        ("(1, 2)", (1, 2)),
+        ("-3", -3),
+        ("z^2", "z^2"),
+    ],
+)
 def test_an_option_is_a_literal_or_stands_for_itself(text, expected):
     assert literal(text) == expected
 

@@ -90,9 +90,9 @@ def part(name):
     """Plain data of a configuration, some fields left out where they have a default."""
     fields = FIELDS[name]
     is_given = {"n", "k", "b", "m", "q", "table", "s", "match", "width", "name", *SEQUENCES}
-    given = {field: values for field, values in fields.items() if field in is_given}
+    required = {field: values for field, values in fields.items() if field in is_given}
     rest = {field: values for field, values in fields.items() if field not in is_given}
-    return st.fixed_dictionaries({"type": st.just(name), **given}, optional=rest)
+    return st.fixed_dictionaries({"type": st.just(name), **required}, optional=rest)
 
 
 STATES = {"states": st.integers(2, 4), "length": st.integers(5, 20)}

@@ -18,7 +18,7 @@ def test_addresses_and_directions_are_exact(b):
     order = np.random.default_rng(1).permutation(16)  # addresses are found wherever they are
     network = recover_gates(x[:, order], y, b)
     assert network.address == tuple(sorted(int(np.flatnonzero(order == i)[0]) for i in range(b)))
-    assert network.seen.all()
+    assert network.is_determined.all()
     np.testing.assert_allclose(network.predict(x[:, order]), y, atol=1e-5)
     if b == 1:  # one address bit: cells keep their numbers under any order
         weight = neurons(task.teacher())[0]
@@ -36,8 +36,8 @@ def test_cells_with_too_few_positive_rows_are_not_made_up():
     y = np.maximum(x @ weight + bias, 0) @ outer
     network = recover_gates(x, y, 1)
     if network.address == (0,):
-        assert not network.seen.all()
-        assert np.isnan(network.directions[~network.seen][:, 1:]).all()
+        assert not network.is_determined.all()
+        assert np.isnan(network.directions[~network.is_determined][:, 1:]).all()
 
 
 def test_what_is_not_signs_or_leaves_no_data_is_refused():

@@ -41,11 +41,11 @@ def test_the_documents_count():
 @given(seeds, st.integers(2, 5), st.integers(0, 5))
 def test_on_the_whole_cube_the_coefficients_are_fouriers(seed, n, d):
     f = np.random.default_rng(seed).standard_normal(2**n)
-    found = LowDegreeRegressor(degree=d).fit(cube(n), f)
+    learner = LowDegreeRegressor(degree=d).fit(cube(n), f)
     exact = fourier.coefficients(f, n)
-    expected = [exact[fourier.mask_of(t)] for t in found.monomials_]
-    np.testing.assert_allclose(found.coef_, expected, atol=1e-10)
-    error = np.mean((found.predict(cube(n)) - f) ** 2)
+    expected = [exact[fourier.mask_of(t)] for t in learner.monomials_]
+    np.testing.assert_allclose(learner.coef_, expected, atol=1e-10)
+    error = np.mean((learner.predict(cube(n)) - f) ** 2)
     assert error == pytest.approx(fourier.tail_weight(f, n, d), abs=1e-10)
 
 
@@ -70,18 +70,18 @@ def test_singular_equations_have_the_solution_of_least_norm(monkeypatch):
     x = np.repeat(1.0 - 2.0 * np.random.default_rng(0).integers(0, 2, (12, 8)), 2, axis=0)
     y = np.repeat(np.random.default_rng(1).standard_normal((12, 1)), 2, axis=0)
     for d in (1, 2):  # nine monomials of rank nine at most; thirty-seven for twelve inputs
-        found = low_degree.solve(x, y, d, 0.0)
+        solution = low_degree.solve(x, y, d, 0.0)
         expected = np.linalg.pinv(by_hand(x, d)) @ y
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        np.testing.assert_allclose(solution, expected, atol=1e-6)
 
 
 def test_cross_validation_finds_the_degree():
     generator = np.random.default_rng(0)
     x = 1.0 - 2.0 * generator.integers(0, 2, (400, 7))
     y = x[:, 0] * x[:, 3] + 0.3 * generator.standard_normal(400)
-    found = LowDegreeRegressor(degree="auto").fit(x, y)
-    assert found.degree_ == 2
-    assert found.cv_scores_.shape == (4,)
+    learner = LowDegreeRegressor(degree="auto").fit(x, y)
+    assert learner.degree_ == 2
+    assert learner.cv_scores_.shape == (4,)
     labels = np.where(x[:, :3].prod(axis=1) > 0, "even", "odd")
     assert LowDegreeClassifier(degree="auto").fit(x, labels).degree_ == 3
 

@@ -44,12 +44,12 @@ def test_search_finds_the_least_error_of_all_supports(seed, n, k, rows):
     generator = np.random.default_rng(seed)
     x, y = 1 - 2 * generator.integers(0, 2, (rows, n)), generator.choice([-1, 1], rows)
     supports, errors = errors_of_all(x, y, k)
-    found = ParitySearch(k=k).fit(x, y)
-    assert found.error_ == errors.min() / rows
-    assert found.support_ == supports[int(errors.argmin())]
-    assert found.n_best_ == np.sum(errors == errors.min())
-    assert found.n_searched_ == math.comb(n, k)
-    assert found.score(x, y) == pytest.approx(1 - found.error_)
+    learner = ParitySearch(k=k).fit(x, y)
+    assert learner.error_ == errors.min() / rows
+    assert learner.support_ == supports[int(errors.argmin())]
+    assert learner.n_best_ == np.sum(errors == errors.min())
+    assert learner.n_searched_ == math.comb(n, k)
+    assert learner.score(x, y) == pytest.approx(1 - learner.error_)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
@@ -65,9 +65,9 @@ def test_search_succeeds_with_the_samples_that_it_states(k, flip):
 def test_search_below_the_statistical_limit_is_a_guess():
     n, k = 20, 3
     rows = int(statistical_limit(n, k)) - 4
-    found = [ParitySearch(k=k).fit(*examples(s, n, (2, 5, 7), rows)) for s in range(20)]
-    assert np.mean([f.support_ == (2, 5, 7) for f in found]) < 0.5
-    assert np.mean([f.n_best_ > 1 for f in found]) > 0.5
+    learners = [ParitySearch(k=k).fit(*examples(s, n, (2, 5, 7), rows)) for s in range(20)]
+    assert np.mean([f.support_ == (2, 5, 7) for f in learners]) < 0.5
+    assert np.mean([f.n_best_ > 1 for f in learners]) > 0.5
 
 
 def test_random_order_with_an_early_stop_tries_half_of_the_supports_on_average():
@@ -91,16 +91,16 @@ def test_elimination_solves_the_system_or_says_that_nothing_does(seed, n):
     rows = int(generator.integers(1, 2 * n + 2))
     support = tuple(np.flatnonzero(generator.integers(0, 2, n)).tolist())
     x, y = examples(seed, n, support, rows)
-    found = GaussianElimination().fit(x, y)
-    assert found.score(x, y) == 1.0
-    assert found.unique_ == (found.rank_ == n)
-    assert not found.unique_ or found.support_ == support
+    learner = GaussianElimination().fit(x, y)
+    assert learner.score(x, y) == 1.0
+    assert learner.unique_ == (learner.rank_ == n)
+    assert not learner.unique_ or learner.support_ == support
 
 
 def test_elimination_needs_about_as_many_samples_as_bits():
     support = (1, 5, 31, 63, 64, 99)
-    found = [GaussianElimination().fit(*examples(s, 100, support, 112)) for s in range(5)]
-    assert all(f.unique_ and f.support_ == support for f in found)
+    learners = [GaussianElimination().fit(*examples(s, 100, support, 112)) for s in range(5)]
+    assert all(f.unique_ and f.support_ == support for f in learners)
 
 
 def test_elimination_tells_noise_from_a_parity():
@@ -127,9 +127,9 @@ def test_zeros_and_ones_are_signs_in_another_hand(learner):
 @pytest.mark.parametrize("sign", [1, -1])
 def test_negated_parities_are_learned_if_asked_for(learner, sign):
     x, y = examples(4, 10, (0, 6), 60)
-    found = learner.fit(x, sign * y)
-    assert found.support_ == (0, 6)
-    assert found.score(x, sign * y) == 1.0
+    fitted = learner.fit(x, sign * y)
+    assert fitted.support_ == (0, 6)
+    assert fitted.score(x, sign * y) == 1.0
 
 
 def test_what_is_no_bit_is_shown():
@@ -163,12 +163,12 @@ def test_all_large_coefficients_are_found_and_no_small_ones(seed):
     f = fourier.table(fourier.Spectrum(spectrum), n)
     f = f / max(1.0, np.abs(f).max())
     exact = fourier.sparse(f, n, threshold / 2)
-    found = large_coefficients(
+    large = large_coefficients(
         lambda x: f[(x < 0) @ 2 ** np.arange(n)], n, threshold, failure=1e-6, seed=seed
     )
-    assert {t for t, c in exact.items() if abs(c) >= threshold} <= set(found)
-    assert set(found) <= set(exact)
-    assert all(found[t] == pytest.approx(exact[t], abs=0.1) for t in found)
+    assert {t for t, c in exact.items() if abs(c) >= threshold} <= set(large)
+    assert set(large) <= set(exact)
+    assert all(large[t] == pytest.approx(exact[t], abs=0.1) for t in large)
 
 
 def test_functions_that_are_not_bounded_are_refused():
@@ -180,19 +180,19 @@ def test_a_weak_learner_becomes_the_parity():
     n, support = 10, (2, 7)
     x, y = examples(0, n, support, 500, flip=0.2)
     weak = RandomForestClassifier(20, min_samples_leaf=8, random_state=0)
-    found = KushilevitzMansour(weak, threshold=0.4, samples=4000, random_state=0).fit(x, y)
+    learner = KushilevitzMansour(weak, threshold=0.4, samples=4000, random_state=0).fit(x, y)
     fresh, truth = examples(1, n, support, 2000)
-    assert found.support_ == support
-    assert found.score(fresh, truth) == 1.0
-    assert np.mean(found.predict_weak(fresh) == truth) < 0.95
-    assert found.coefficients_[support] > 0.4
+    assert learner.support_ == support
+    assert learner.score(fresh, truth) == 1.0
+    assert np.mean(learner.predict_weak(fresh) == truth) < 0.95
+    assert learner.coefficients_[support] > 0.4
 
 
 def test_nothing_is_found_where_nothing_is_large():
     generator = np.random.default_rng(0)
     x, _ = examples(0, 9, (0,), 600)
     noise = generator.choice([-1, 1], 600)
-    found = KushilevitzMansour(threshold=0.9, samples=2000, random_state=0).fit(x, noise)
-    assert (found.support_, found.coefficients_) == ((), {})
-    assert set(found.predict(x)) == {1}
+    learner = KushilevitzMansour(threshold=0.9, samples=2000, random_state=0).fit(x, noise)
+    assert (learner.support_, learner.coefficients_) == ((), {})
+    assert set(learner.predict(x)) == {1}
     assert pair_samples(9, 0.5, 0.01) < pair_samples(9, 0.25, 0.01) / 16

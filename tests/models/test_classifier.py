@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,7 @@ from elegans.models.transformers.dropout import Dropout, dropped, random_words
 from elegans.tasks import Conjunction, GroupOperation, MarkovChains, Parity
 from elegans.tasks.groups import Cyclic
 from elegans.training.recipe import Training
-from elegans.training.step import full_gradient, mean_gradient, slope
+from elegans.training.step import Objective, full_gradient, mean_gradient
 
 T = 7
 TASK = Conjunction(T, 3, p=0.8)
@@ -185,13 +184,12 @@ def test_blocks_of_few_rows_have_the_gradient_of_the_whole_batch(monkeypatch):
     training = Training(loss="logistic", batch=None, samples=21, steps=1)
     params = model.init_params(jr.key(1), task)
     batch = task.sample(jr.key(2), 32)
-    free = partial(slope, frozen=frozenset())
     gradients = []
     for cached in (1 << 17, 8 * model.dim * (T + 1)):
         monkeypatch.setattr(classifier, "CACHED", cached)
         for gradient in (full_gradient, mean_gradient):
-            whole = partial(gradient, model, training, batch=batch, noise=None, gradient=free)
-            gradients.append(jax.jit(whole)(params))
+            whole = jax.jit(lambda p, of=gradient: of(Objective(model, training, p), batch))
+            gradients.append(whole(params))
     assert model.rows_at_once(T) == 8
     assert MODELS["minGPT"].rows_at_once(T) is None
     for first, second in ((0, 2), (1, 3)):

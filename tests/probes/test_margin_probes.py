@@ -15,6 +15,8 @@ from elegans.tasks.groups import Cyclic, Quaternion, Symmetric
 from elegans.theory import groups as theory
 from elegans.training.regularisers import Norm
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 
 def view_of(model, task, params):
     """What a probe is called with."""
@@ -30,11 +32,11 @@ def test_probes_agree_with_the_theory(group):
         rng.standard_normal((n, 7)), rng.standard_normal((n, 7)), rng.standard_normal((7, n))
     )
     view = view_of(model, task, params)
-    seen = margins.margin(view)
+    values = margins.margin(view)
     expected = theory.normalised_margin(model, params, task)
-    np.testing.assert_allclose(seen["margin"], expected, rtol=1e-4)
+    np.testing.assert_allclose(values["margin"], expected, rtol=1e-4)
     best = theory.maximum_margin(group).value
-    np.testing.assert_allclose(seen["ratio"], expected / best, rtol=1e-4)
+    np.testing.assert_allclose(values["ratio"], expected / best, rtol=1e-4)
     features = margins.features(view)
     for name, vectors in (("u", params.u), ("v", params.v), ("w", params.w.T)):
         np.testing.assert_allclose(

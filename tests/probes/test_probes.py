@@ -7,6 +7,8 @@ import pytest
 import elegans as el
 from elegans.training.loop import Job, train
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 EXPERIMENT = el.Experiment(
     el.tasks.Parity(n=10, k=2),
     el.models.MLP(width=12),
@@ -31,18 +33,18 @@ def test_watching_does_not_change_a_bit_of_a_record():
     for kind in ("history", "params"):
         for name, column in plain.arrays[kind].items():
             np.testing.assert_array_equal(column, watched.arrays[kind][name])
-    seen = watched.probes
-    np.testing.assert_array_equal(seen["step"], [0, 25, 50, 60])
-    np.testing.assert_array_equal(seen["own.now"], seen["step"] ** 2)
-    np.testing.assert_array_equal(seen["own.model.width"], [12] * 4)
+    probes = watched.probes
+    np.testing.assert_array_equal(probes["step"], [0, 25, 50, 60])
+    np.testing.assert_array_equal(probes["own.now"], probes["step"] ** 2)
+    np.testing.assert_array_equal(probes["own.model.width"], [12] * 4)
     for name, column in watched.arrays["params"].items():
-        np.testing.assert_array_equal(seen[f"all.{name}"][-1], column)
-    weights = seen["all.layers.0.weight"].astype(float)
+        np.testing.assert_array_equal(probes[f"all.{name}"][-1], column)
+    weights = probes["all.layers.0.weight"].astype(float)
     np.testing.assert_allclose(
-        seen["path"], np.abs(weights - weights[0]).max(axis=(1, 2)), rtol=1e-6
+        probes["path"], np.abs(weights - weights[0]).max(axis=(1, 2)), rtol=1e-6
     )
     share = (weights[:, :2] ** 2).sum((1, 2)) / (weights**2).sum((1, 2))
-    np.testing.assert_allclose(seen["support"], share, rtol=1e-5)
+    np.testing.assert_allclose(probes["support"], share, rtol=1e-5)
     assert plain.probes == {}
 
 

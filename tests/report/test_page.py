@@ -66,10 +66,3 @@ def test_numbers_have_the_formats_that_are_declared_and_none_is_guessed():
     ]
     whole = result(tables={"points": table}, formats={"points": ".1f"})
     assert page.cells(whole, "points", whole.tables["points"])[0][:2] == ["0.2", "0.2"]
-
-
-@pytest.mark.parametrize(
-    "seconds, text", [(7.2, "7 seconds"), (600, "10 minutes"), (9000, "2.5 hours")]
-)
-def test_times_are_said_as_readers_say_them(seconds, text):
-    assert page.duration(float(seconds)) == text

@@ -36,9 +36,16 @@ def make_run(width=4, seed=0, **fields):
         "params": {"layers.0.weight": np.ones((2, 3), np.float32), "scale": np.float64(2)},
     }
     values = {
-        "status": "done", "success": True, "steps": 300, "test_error": 0.25, "seconds": 0.1,
-        "test_loss": float("nan"), "arrays": arrays, "versions": '{"code": "a"}', "host": "here",
-    }  # fmt: skip
+        "status": "done",
+        "success": True,
+        "steps": 300,
+        "test_error": 0.25,
+        "seconds": 0.1,
+        "test_loss": float("nan"),
+        "arrays": arrays,
+        "versions": '{"code": "a"}',
+        "host": "here",
+    }
     return Run(source=experiment(width), hash=name(width), seed=seed, **(values | fields))
 
 

@@ -1,10 +1,9 @@
 import io
 import re
 
-import pytest
 from rich.console import Console
 
-from elegans.sweeps.progress import Bar, Tally, clock
+from elegans.sweeps.progress import Bar, Tally
 
 
 def row(rate, *, success=True, status="done"):
@@ -44,11 +43,3 @@ def test_only_the_newest_cells_are_shown():
     tally.add(row(0), None)
     assert [point for point, _ in tally.recent()][-2:] == ["learning_rate 19", "learning_rate 0"]
     assert len(tally.recent()) == 6
-
-
-@pytest.mark.parametrize(
-    "seconds, text",
-    [(0.4, "0 s"), (100, "100 s"), (300, "5 min"), (9000, "2.5 h"), (2e5, "2.3 days")],
-)
-def test_times_are_said_as_a_reader_says_them(seconds, text):
-    assert clock(seconds) == text

@@ -49,10 +49,10 @@ def test_a_long_run_travels_alone(experiment):
 def test_while_a_structure_compiles_another_is_begun(experiment):
     schedule = planned(experiment, [300] * 50, 2, widths=(4, 5))
     first, second = schedule.next(0), schedule.next(1)
-    assert first.group is not second.group
+    assert first.queue is not second.queue
     assert schedule.next(2) is None  # both compile, and both workers are busy
     schedule.done(first, [schedule.guess[run] for run in first.runs])
-    assert schedule.next(1).group is first.group
+    assert schedule.next(1).queue is first.queue
 
 
 def test_a_lost_load_comes_back_run_by_run(experiment):

@@ -1,4 +1,4 @@
-"""Tasks labelled by sparsely activated networks: labels, sparsity, and one key a row."""
+"""Tasks labelled by sparsely activated networks: labels, sparsity, and one key per row."""
 
 import jax
 import jax.numpy as jnp

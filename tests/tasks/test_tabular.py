@@ -171,8 +171,8 @@ def test_a_tenth_is_for_testing_and_a_fraction_of_the_rest_for_training(
     assert task.sizes == (train_rows, 20)
     first, second = (task.split(keys_of(seed).data) for seed in (0, 1))
     assert (len(first.train.x), len(first.test.x)) == (train_rows, 20)
-    seen = set(rows_of(first.train.x, task)) | set(rows_of(first.test.x, task))
-    assert len(seen) == train_rows + 20
+    rows = set(rows_of(first.train.x, task)) | set(rows_of(first.test.x, task))
+    assert len(rows) == train_rows + 20
     assert set(rows_of(first.test.x, task)) != set(rows_of(second.test.x, task))
 
 
@@ -209,11 +209,11 @@ def experiment(directory, **changes):
 
 
 def test_a_network_learns_and_its_reported_errors_are_those_of_its_rows(directory):
-    made = experiment(directory, steps=600)
-    run = el.run(made, seed=2)
-    split = made.task.split(keys_of(2).data)
+    base = experiment(directory, steps=600)
+    run = el.run(base, seed=2)
+    split = base.task.split(keys_of(2).data)
     for examples, error in ((split.train, run.train_error), (split.test, run.test_error)):
-        predictions = np.asarray(made.model.apply(run.params, jnp.asarray(examples.x)))
+        predictions = np.asarray(base.model.apply(run.params, jnp.asarray(examples.x)))
         assert error == pytest.approx(np.mean(predictions * examples.y <= 0), abs=1e-6)
     assert run.train_error < 0.2
     assert list(run.history["test_rows"]) == [20] * len(run.history)
@@ -227,26 +227,26 @@ def test_a_full_batch_is_every_training_row(directory):
 
 
 def test_runs_with_other_seeds_and_fractions_share_a_compilation(directory):
-    made = experiment(directory)
+    base = experiment(directory)
     tasks = [el.tasks.tabular.load("pol", directory, f) for f in (1.0, 0.5)]
     jobs = [
-        Job(i, replace(made, task=task), seed)
+        Job(i, replace(base, task=task), seed)
         for i, (task, seed) in enumerate([(tasks[0], 0), (tasks[0], 1), (tasks[1], 1)])
     ]
     ((_, alone),) = train(jobs[:1])
     before = program.advance_and_look._cache_size()
-    found = dict(train(jobs))
+    runs = dict(train(jobs))
     assert program.advance_and_look._cache_size() == before
-    assert found[0].test_loss == alone.test_loss
-    assert len({run.test_loss for run in found.values()}) == 3
+    assert runs[0].test_loss == alone.test_loss
+    assert len({run.test_loss for run in runs.values()}) == 3
 
 
 def test_a_run_is_the_same_in_lanes_that_are_refilled(directory):
-    made = experiment(directory)
-    jobs = [Job(i, made, i) for i in range(5)]
-    found = dict(train(jobs, lanes=2))
+    base = experiment(directory)
+    jobs = [Job(i, base, i) for i in range(5)]
+    runs = dict(train(jobs, lanes=2))
     ((_, again),) = train(jobs[4:], lanes=2)
-    np.testing.assert_array_equal(found[4].history["test_loss"], again.history["test_loss"])
+    np.testing.assert_array_equal(runs[4].history["test_loss"], again.history["test_loss"])
 
 
 def test_a_sweep_gives_the_same_in_this_process_and_in_workers(directory):
@@ -258,7 +258,7 @@ def test_a_sweep_gives_the_same_in_this_process_and_in_workers(directory):
 
 
 def test_an_experiment_survives_json_and_names_its_fraction_and_rows(directory):
-    made = experiment(directory)
-    assert el.Experiment.from_json(made.to_json()) == made
-    assert made.varied({"task.fraction": 0.5}).name != made.name
-    assert hash(made.task) == hash(el.tasks.tabular.load("pol", directory))
+    base = experiment(directory)
+    assert el.Experiment.from_json(base.to_json()) == base
+    assert base.varied({"task.fraction": 0.5}).name != base.name
+    assert hash(base.task) == hash(el.tasks.tabular.load("pol", directory))

@@ -14,6 +14,8 @@ from elegans.models.transformers.classifier_params import NormalInit
 from elegans.tasks.unique_conjunction import fit_count
 from elegans.training import compile_count, program
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 TASK = el.tasks.UniqueConjunction(8, 2, p=0.7, samples=9, rows=16, test_rows=200)
 
 

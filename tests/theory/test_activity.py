@@ -38,8 +38,8 @@ def test_the_certificate_is_above_the_sensitivity_and_below_the_class_bound(seed
     assert bound == pytest.approx(4 * np.mean(squares), rel=1e-9, abs=1e-12)
     minkowski = 4 * np.mean((active @ (np.abs(u) * np.linalg.norm(w, axis=0))) ** 2)
     assert bound <= minkowski * (1 + 1e-6)
-    found = sparse_activation.membership(params)
-    assert minkowski <= sparse_activation.lipschitz_sensitivity(found.k, found.W) * (1 + 1e-6)
+    network = sparse_activation.membership(params)
+    assert minkowski <= sparse_activation.lipschitz_sensitivity(network.k, network.W) * (1 + 1e-6)
     direct = sparse_activation.activity_bound(MLP(width=s), params, x=cube(n))
     assert direct == pytest.approx(bound, rel=1e-12)
     epsilon = 0.2 * sensitivity
@@ -51,12 +51,12 @@ def test_the_certificate_is_above_the_sensitivity_and_below_the_class_bound(seed
 @pytest.mark.parametrize("p, k", [(1, 1), (2, 1), (3, 2), (5, 3)])
 def test_the_bounds_are_attained(p, k):
     params = constructions.sensitive_parity(p, k)
-    found = sparse_activation.membership(params)
-    assert (found.k, found.W) == (k, pytest.approx(np.sqrt(p)))
+    network = sparse_activation.membership(params)
+    assert (network.k, network.W) == (k, pytest.approx(np.sqrt(p)))
     model = MLP(width=k * 2**p)
     sensitivity = fourier.average_sensitivity(model, p, params=params)
     assert sensitivity == pytest.approx(4 * k**2 * p, rel=1e-6)
-    assert sparse_activation.lipschitz_sensitivity(k, found.W) == pytest.approx(sensitivity)
+    assert sparse_activation.lipschitz_sensitivity(k, network.W) == pytest.approx(sensitivity)
     assert sparse_activation.activity_bound(model, params) == pytest.approx(sensitivity, rel=1e-6)
     tail = fourier.tail_weight(model, p, p - 1, params=params)
     assert tail == pytest.approx(sensitivity / p, rel=1e-6)  # 4 k^2 W^2 / (d + 1) at d = p - 1
@@ -70,10 +70,10 @@ def test_rare_activity_counts_little():
     weight = np.concatenate([often, rare], axis=1)
     bias = np.append(0.0, np.full(6, 1.0 - n))
     params = constructions.network(weight, bias, np.ones(7))
-    found = sparse_activation.membership(params)
-    assert found.k == 7
+    network = sparse_activation.membership(params)
+    assert network.k == 7
     bound = sparse_activation.activity_bound(MLP(width=7), params)
-    assert bound < sparse_activation.lipschitz_sensitivity(found.k, found.W) / 100
+    assert bound < sparse_activation.lipschitz_sensitivity(network.k, network.W) / 100
     sensitivity = fourier.average_sensitivity(MLP(width=7), n, params=params)
     assert sensitivity <= bound
 

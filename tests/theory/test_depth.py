@@ -44,8 +44,8 @@ def test_all_layers_together_reach_what_one_cannot():
     z1, z2 = network(weights, biases, x)
     assert z2.shape == (64, 1)
     downstream = 2 * (z1 @ weights[1] + biases[1]) * weights[1][:, 0]
-    own = 2 * (x @ weights[0] + biases[0])
-    gradient = x.T @ (character(x, (0, 1, 2, 3))[:, None] * downstream * own) / 64
+    slopes = 2 * (x @ weights[0] + biases[0])
+    gradient = x.T @ (character(x, (0, 1, 2, 3))[:, None] * downstream * slopes) / 64
     assert np.abs(gradient[:4]).min() > 1e-3
     np.testing.assert_allclose(gradient[4:], 0.0, atol=1e-10)  # order 5 against degree 4
 

@@ -48,19 +48,20 @@ def test_parseval(seed, n):
 @given(seeds, sizes)
 def test_a_callable_a_table_and_a_spectrum_are_one_function(seed, n):
     f = function(seed, n)
-    found = fourier.coefficients(f, n)
+    spectrum = fourier.coefficients(f, n)
     x = cube(n)
     lookup = {tuple(row): value for row, value in zip(x, f, strict=True)}
     callable_f = lambda rows: np.array([lookup[tuple(row)] for row in rows])  # noqa: E731
-    np.testing.assert_array_equal(fourier.coefficients(callable_f, n), found)
-    np.testing.assert_allclose(fourier.table(fourier.Spectrum(found), n), f, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(fourier.coefficients(callable_f, n), spectrum)
+    values = fourier.table(fourier.Spectrum(spectrum), n)
+    np.testing.assert_allclose(values, f, rtol=1e-9, atol=1e-12)
 
 
 def test_a_callable_is_evaluated_in_chunks_and_in_the_order_of_the_masks():
     n = 17  # two chunks
-    found = fourier.coefficients(lambda x: x[:, 0] * x[:, 16] + 2 * x[:, 3], n)
-    assert fourier.sparse(fourier.Spectrum(found), n, 0.5) == {(3,): 2.0, (0, 16): 1.0}
-    assert fourier.degree(fourier.Spectrum(found), n) == 2
+    spectrum = fourier.coefficients(lambda x: x[:, 0] * x[:, 16] + 2 * x[:, 3], n)
+    assert fourier.sparse(fourier.Spectrum(spectrum), n, 0.5) == {(3,): 2.0, (0, 16): 1.0}
+    assert fourier.degree(fourier.Spectrum(spectrum), n) == 2
 
 
 @given(seeds, sizes)
@@ -93,8 +94,8 @@ def test_claim_2_1_noise_sensitivity_is_its_definition(seed, n, rho, p):
     f = function(seed, n)
     for bias in (0.5, p):
         expected = np.sum(pair_chances(n, bias, rho) * (f[:, None] - f[None, :]) ** 2) / 4
-        found = fourier.noise_sensitivity(f, n, rho, p=bias)
-        assert found == pytest.approx(expected, rel=1e-8, abs=1e-12)
+        sensitivity = fourier.noise_sensitivity(f, n, rho, p=bias)
+        assert sensitivity == pytest.approx(expected, rel=1e-8, abs=1e-12)
         stability = np.sum(pair_chances(n, bias, rho) * f[:, None] * f[None, :])
         assert fourier.noise_stability(f, n, rho, p=bias) == pytest.approx(stability, abs=1e-9)
 
@@ -125,10 +126,10 @@ def test_biased_coefficients_are_their_definition(seed, n, p):
     expected = [
         np.sum(weight * f * character(phi, fourier.subset_of(mask))) for mask in range(2**n)
     ]
-    found = fourier.coefficients(f, n, p=p)
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    spectrum = fourier.coefficients(f, n, p=p)
+    np.testing.assert_allclose(spectrum, expected, rtol=1e-8, atol=1e-10)
     np.testing.assert_allclose(
-        fourier.table(fourier.Spectrum(found, p), n), f, rtol=1e-7, atol=1e-9
+        fourier.table(fourier.Spectrum(spectrum, p), n), f, rtol=1e-7, atol=1e-9
     )
     variance = [np.sum(weight * p * (1 - p) * (f - flipped(f, n, i)) ** 2) for i in range(n)]
     np.testing.assert_allclose(fourier.influences(f, n, p=p), variance, rtol=1e-7, atol=1e-9)
@@ -148,10 +149,10 @@ def test_sampled_noise_sensitivity_contains_the_exact_one(seed, rho):
     n = 5
     f = np.random.default_rng(seed).uniform(-1, 1, 2**n)
     evaluate = lambda x: f[(x < 0) @ 2 ** np.arange(n)]  # noqa: E731
-    found = fourier.noise_sensitivity_sampled(
+    interval = fourier.noise_sensitivity_sampled(
         evaluate, n, rho, samples=4000, confidence=1 - 1e-9, bound=1.0, seed=seed
     )
-    assert found.contains(fourier.noise_sensitivity(f, n, rho))
+    assert interval.contains(fourier.noise_sensitivity(f, n, rho))
 
 
 def test_sampling_reaches_inputs_that_cannot_be_enumerated():
@@ -160,8 +161,8 @@ def test_sampling_reaches_inputs_that_cannot_be_enumerated():
         fourier.noise_sensitivity(parity, 200, 0.9)
     noise = fourier.noise_sensitivity_sampled(parity, 200, 0.9, confidence=1 - 1e-9, bound=1.0)
     assert noise.contains((1 - 0.9**3) / 2)
-    found = fourier.coefficient_sampled(parity, 200, (0, 1, 2), bound=1.0)
-    assert found.value == 1.0
+    interval = fourier.coefficient_sampled(parity, 200, (0, 1, 2), bound=1.0)
+    assert interval.value == 1.0
     normal = fourier.coefficient_sampled(parity, 200, (0, 1, 3))
     assert abs(normal.value) < 0.02
     assert 0 < normal.radius < 0.02
@@ -183,9 +184,9 @@ def test_a_model_with_params_is_a_function():
 
     model = MLP(width=7)
     params = model.init_params(jax.random.key(0), Parity(n=4, k=2))
-    found = fourier.coefficients(model, 4, params=params)
+    spectrum = fourier.coefficients(model, 4, params=params)
     values = np.asarray(model.apply(params, jnp.asarray(cube(4), jnp.float32)))
-    np.testing.assert_allclose(found, characters(4) @ values / 16, atol=1e-6)
+    np.testing.assert_allclose(spectrum, characters(4) @ values / 16, atol=1e-6)
     with pytest.raises(TypeError, match="give its params"):
         fourier.coefficients(model, 4)
 

@@ -24,17 +24,17 @@ def test_enumeration_is_the_definition(seed, n, bias):
     w = generator.standard_normal(n)
     support = tuple(sorted(generator.permutation(n)[: generator.integers(1, n + 1)].tolist()))
     for name, slope in [("relu", lambda z: z > 0), ("sin", np.cos), (np.sin, np.sin)]:
-        found = gradients.population(w, support, bias=bias, activation=name)
-        np.testing.assert_allclose(found, brute(w, support, bias, slope), atol=1e-12)
+        gradient = gradients.population(w, support, bias=bias, activation=name)
+        np.testing.assert_allclose(gradient, brute(w, support, bias, slope), atol=1e-12)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 7))
 def test_the_gradient_is_the_spectrum_of_the_derivative(seed, n):
     w = np.random.default_rng(seed).standard_normal(n)
     spectrum = fourier.coefficients(lambda x: np.tanh(x @ w), n)
-    found = gradients.population(w, (0, 1), activation=np.tanh)
+    gradient = gradients.population(w, (0, 1), activation=np.tanh)
     expected = [spectrum[3 ^ (1 << i)] for i in range(n)]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(gradient, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", range(2, 9))
@@ -45,8 +45,8 @@ def test_sparse_and_sign_starts_are_their_closed_form(n):
         w[generator.permutation(n)[:s]] = generator.choice([-1.0, 1.0], s)
         support = tuple(generator.permutation(n)[:k].tolist())
         for bias in [-0.5, 0.0, 0.5]:
-            found = gradients.closed_form(w, support, bias=bias)
-            np.testing.assert_allclose(found, brute(w, support, bias), atol=1e-12)
+            gradient = gradients.closed_form(w, support, bias=bias)
+            np.testing.assert_allclose(gradient, brute(w, support, bias), atol=1e-12)
 
 
 @pytest.mark.parametrize("n", range(3, 10))
@@ -59,8 +59,8 @@ def test_perturbed_starts_are_their_closed_form(n):
         w *= generator.choice([-1.0, 1.0], n)
         support = tuple(generator.permutation(n)[:k].tolist())
         for bias in [-0.3 * epsilon, 0.0, 0.3 * epsilon]:
-            found = gradients.closed_form(w, support, bias=bias)
-            np.testing.assert_allclose(found, brute(w, support, bias), atol=1e-12)
+            gradient = gradients.closed_form(w, support, bias=bias)
+            np.testing.assert_allclose(gradient, brute(w, support, bias), atol=1e-12)
 
 
 @pytest.mark.parametrize("k, s", [(2, 9), (4, 17)])
@@ -69,7 +69,7 @@ def test_lemmas_8_and_9(k, s):
     for missing in [0, 1, 2]:
         support = tuple(range(k - missing)) + tuple(range(s, s + missing))
         w = np.concatenate([np.ones(s), np.zeros(3)])
-        found = gradients.enumerated(w, support)
+        gradient = gradients.enumerated(w, support)
         relevant = majority.relevant_gradient(s, k)
         if missing == 0:  # a good neuron
             expected = np.full(n, majority.irrelevant_gradient(s, k)) * w
@@ -77,8 +77,8 @@ def test_lemmas_8_and_9(k, s):
         else:  # a bad one: at most one coordinate, at most |C_{k,s}|
             expected = np.zeros(n)
             expected[s] = relevant * (missing == 1)
-        np.testing.assert_allclose(found, expected, atol=1e-14)
-        assert missing == 0 or np.abs(found).sum() <= abs(relevant) * (1 + 1e-12)
+        np.testing.assert_allclose(gradient, expected, atol=1e-14)
+        assert missing == 0 or np.abs(gradient).sum() <= abs(relevant) * (1 + 1e-12)
 
 
 def test_errata_the_bound_of_lemma_9_needs_an_absolute_value():
@@ -89,12 +89,12 @@ def test_errata_the_bound_of_lemma_9_needs_an_absolute_value():
 def test_lemma_20(n, k, s):
     w = np.full(n, 0.5 / (n - s))
     w[:s] = 1.0
-    found = gradients.enumerated(w, tuple(range(k)))
-    seen = majority.half(s, s) / 2
-    expected = np.full(n, seen * majority.coefficient(n - s, k - s + 1))
+    gradient = gradients.enumerated(w, tuple(range(k)))
+    share = majority.half(s, s) / 2
+    expected = np.full(n, share * majority.coefficient(n - s, k - s + 1))
     expected[:s] = 0.0
-    expected[s:k] = seen * majority.coefficient(n - s, k - s - 1)
-    np.testing.assert_allclose(found, expected, atol=1e-14)
+    expected[s:k] = share * majority.coefficient(n - s, k - s - 1)
+    np.testing.assert_allclose(gradient, expected, atol=1e-14)
 
 
 @pytest.mark.parametrize("n, s, k", [(8, 2, 4), (9, 2, 4), (8, 2, 3)])
@@ -105,16 +105,16 @@ def test_the_biases_of_theorem_21_move_no_gradient_if_k_is_even(n, s, k):
     w[[0, n - 1]] = 1.0  # a bad neuron: one relevant bit, one that is not
     support = tuple(range(k))
     biases = [epsilon * i / (2 * k) for i in range(1 - k, k, 2)]
-    found = np.array([gradients.enumerated(w, support, bias=bias) for bias in biases])
-    moved = np.ptp(found, axis=0).max()
+    gradient = np.array([gradients.enumerated(w, support, bias=bias) for bias in biases])
+    moved = np.ptp(gradient, axis=0).max()
     assert moved < 1e-15 if k % 2 == 0 else moved > 0.01
 
 
 def test_closed_forms_go_on_where_enumeration_stops():
     w = np.ones(10_001)
-    found = gradients.population(w, (0, 1, 2, 3))
-    assert found[0] == pytest.approx(majority.coefficient(10_001, 3) / 2)
-    assert found[4] == pytest.approx(majority.coefficient(10_001, 5) / 2)
+    gradient = gradients.population(w, (0, 1, 2, 3))
+    assert gradient[0] == pytest.approx(majority.coefficient(10_001, 3) / 2)
+    assert gradient[4] == pytest.approx(majority.coefficient(10_001, 5) / 2)
     assert gradients.fourier_gap(w, (0, 1, 2, 3)) == pytest.approx(majority.gap(10_001, 4) / 2)
 
 
@@ -162,8 +162,8 @@ def test_the_relaxed_gap_is_at_least_the_strict_one(seed):
 def test_sampled_gradients_are_within_their_radius(seed, flip):
     w = np.random.default_rng(seed).standard_normal(6)
     exact = gradients.population(w, (1, 4)) * (1 - 2 * flip)
-    found = gradients.sampled(w, (1, 4), 2000, flip=flip, seed=seed)
-    assert np.abs(found.gradient - exact).max() <= found.radius
+    estimate = gradients.sampled(w, (1, 4), 2000, flip=flip, seed=seed)
+    assert np.abs(estimate.gradient - exact).max() <= estimate.radius
 
 
 def test_proposition_b7_recovers_the_support_and_an_eighth_of_its_samples_need_not():
@@ -172,8 +172,8 @@ def test_proposition_b7_recovers_the_support_and_an_eighth_of_its_samples_need_n
     samples = gradients.recovery_samples(gap, n, failure=1e-6)
     assert samples == pytest.approx(8 * np.log(2 * n / 1e-6) / gap**2, rel=1e-3)
     for seed in range(5):
-        found = gradients.sampled(np.ones(n), support, samples, seed=seed).gradient
-        assert gradients.recovered(found, 2) == support
+        gradient = gradients.sampled(np.ones(n), support, samples, seed=seed).gradient
+        assert gradients.recovered(gradient, 2) == support
     few = [gradients.sampled(np.ones(n), support, 50, seed=seed).gradient for seed in range(20)]
     assert any(gradients.recovered(g, 2) != support for g in few)
     with pytest.raises(ValueError, match="positive gap"):

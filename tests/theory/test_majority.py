@@ -21,15 +21,15 @@ def spectrum(n, values):
 @pytest.mark.parametrize("ties", [-1.0, 0.0, 1.0])
 def test_majority_is_its_enumeration(n, ties):
     expected = spectrum(n, lambda total: np.where(total == 0, ties, np.sign(total)))
-    found = [majority.coefficient(n, k, ties) for k in range(n + 1)]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    values = [majority.coefficient(n, k, ties) for k in range(n + 1)]
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("n", SIZES)
 def test_half_is_its_enumeration(n):
     expected = spectrum(n, lambda total: (total == 0).astype(float))
-    found = [majority.half(n, k) for k in range(n + 1)]
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+    values = [majority.half(n, k) for k in range(n + 1)]
+    np.testing.assert_allclose(values, expected, rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize("m, j", [(500, 0), (500, 3), (500, 250), (500, 499)])

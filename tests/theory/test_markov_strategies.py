@@ -1,6 +1,7 @@
 """Strategies, the Bayes predictor and levels, against explicit integrals over chains."""
 
 import itertools
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -130,14 +131,15 @@ def test_the_probe_is_zero_for_a_model_that_is_the_strategy():
             return jnp.log(markov.predict("bigram", x, 2))
 
     probe = el.probes.Divergences(sequences=64)
-    seen = jax.jit(lambda key: probe(View((), (), Bigrams(), task, key, jnp.asarray(0))))(jr.key(0))
-    assert abs(float(seen["bigram"])) < 1e-6
-    assert abs(float(seen["bigram_at_end"])) < 1e-6
-    assert float(seen["unigram"]) > 0.01
-    assert float(seen["uniform_at_end"]) > float(seen["bigram_at_end"])
+    view = partial(View, (), (), Bigrams(), task)
+    distances = jax.jit(lambda key: probe(view(key, jnp.asarray(0))))(jr.key(0))
+    assert abs(float(distances["bigram"])) < 1e-6
+    assert abs(float(distances["bigram_at_end"])) < 1e-6
+    assert float(distances["unigram"]) > 0.01
+    assert float(distances["uniform_at_end"]) > float(distances["bigram_at_end"])
     level = markov.expected_loss("bigram", task, jr.key(0), 64)
-    assert float(seen["truth"]) == pytest.approx(level.divergence.value, rel=1e-4)
-    assert float(seen["loss_at_end"]) == pytest.approx(level.loss_at_end.value, rel=1e-4)
+    assert float(distances["truth"]) == pytest.approx(level.divergence.value, rel=1e-4)
+    assert float(distances["loss_at_end"]) == pytest.approx(level.loss_at_end.value, rel=1e-4)
 
 
 def test_the_worth_of_the_current_token_is_the_sum_over_all_sequences():
@@ -150,9 +152,9 @@ def test_the_worth_of_the_current_token_is_the_sum_over_all_sequences():
     known = -sum(w * np.log(w / sum(both)) for both in joint.values() for w in both)
     guesses = {m: (np.array([3 - m, m]) + 1) / 5 for m in range(4)}
     unigram = -sum(both @ np.log(guesses[m]) for (m, _), both in joint.items())
-    found = frequencies.frequency_losses(3)
-    np.testing.assert_allclose(found, (unigram, known), atol=1e-4)  # of the grid
-    assert 0 < found.gain == pytest.approx(unigram - known, abs=1e-4)
+    losses = frequencies.frequency_losses(3)
+    np.testing.assert_allclose(losses, (unigram, known), atol=1e-4)  # of the grid
+    assert 0 < losses.gain == pytest.approx(unigram - known, abs=1e-4)
 
 
 def test_the_exact_loss_of_unigrams_is_within_the_interval_of_the_sampled_one():
@@ -163,8 +165,10 @@ def test_the_exact_loss_of_unigrams_is_within_the_interval_of_the_sampled_one():
     # In the limit of long sequences frequencies are exact, and the worth is an integral over them.
     share = np.linspace(0, 1, 20_001)[1:-1]
     most = 1 / np.maximum(share, 1 - share)  # a + b has density proportional to itself up to it
-    entropy = [-(q * np.log(q) + (1 - q) * np.log1p(-q))
-               for q in (share, 2 / 3 * most * (1 - share), 2 / 3 * most * share)]  # fmt: skip
+    entropy = [
+        -(q * np.log(q) + (1 - q) * np.log1p(-q))
+        for q in (share, 2 / 3 * most * (1 - share), 2 / 3 * most * share)
+    ]
     gains = entropy[0] - share * entropy[1] - (1 - share) * entropy[2]
     limit = np.average(gains, weights=most**2)
     assert frequencies.frequency_losses(100).gain == pytest.approx(limit, rel=0.05)

@@ -95,8 +95,12 @@ def test_small_steps_of_population_descent_take_the_time_of_the_flow():
 @pytest.mark.parametrize("k, rest", [(1, 3), (2, 3), (3, 3), (2, 6)])
 def test_the_error_is_a_count_over_all_inputs(k, rest):
     generator = np.random.default_rng(k)
-    for u in (generator.standard_normal((k, rest)), generator.choice([-1.0, 1.0], (k, rest)),
-              np.zeros((k, rest)), generator.choice([0.0, 2.0], (k, rest))):  # fmt: skip
+    for u in (
+        generator.standard_normal((k, rest)),
+        generator.choice([-1.0, 1.0], (k, rest)),
+        np.zeros((k, rest)),
+        generator.choice([0.0, 2.0], (k, rest)),
+    ):
         for v in (generator.standard_normal(k), np.ones(k), 2.0 * np.arange(k), -np.full(k, 3.0)):
             assert polynet.error(v, u) == pytest.approx(enumerated_error(v, u), abs=1e-12)
 

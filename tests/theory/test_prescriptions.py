@@ -193,9 +193,9 @@ def test_the_chance_of_lemma_15_is_far_above_its_bound():
 def test_errata_the_gradients_of_theorem_21_have_the_ratio_n_minus_k():
     for n, k, s in [(21, 6, 2), (25, 8, 4), (33, 6, 4)]:
         if (n - s) % 2:
-            found = majority.coefficient(n - s, k - s - 1) / majority.coefficient(n - s, k - s + 1)
-            assert abs(found) == pytest.approx((n - k) / (k - s - 1))
-            assert abs(found) != pytest.approx((n - s) / (k - s - 1), rel=1e-3)
+            ratio = majority.coefficient(n - s, k - s - 1) / majority.coefficient(n - s, k - s + 1)
+            assert abs(ratio) == pytest.approx((n - k) / (k - s - 1))
+            assert abs(ratio) != pytest.approx((n - s) / (k - s - 1), rel=1e-3)
 
 
 def test_under_sparse_trades_width_for_samples():
@@ -208,15 +208,16 @@ def test_under_sparse_trades_width_for_samples():
 
 def test_the_samples_of_theorem_21_tell_relevant_bits_from_others_in_one_step():
     n, k, s = 13, 4, 2
-    found = under_sparse(n, k, s, delta=0.01)
+    prescription = under_sparse(n, k, s, delta=0.01)
     w = np.full(n, 0.5 / (n - s))
     w[:s] = 1.0  # a good neuron
     exact = np.abs(gradients.enumerated(w, tuple(range(k))))
-    threshold = exact[s] - found.tolerance
+    threshold = exact[s] - prescription.tolerance
     for seed in range(5):
-        step = np.abs(gradients.sampled(w, tuple(range(k)), found.samples, seed=seed).gradient)
+        drawn = gradients.sampled(w, tuple(range(k)), prescription.samples, seed=seed)
+        step = np.abs(drawn.gradient)
         assert set(np.flatnonzero(step > threshold)) == set(range(s, k))
-    assert found.learning_rate * exact[s] == pytest.approx(1 / (2 * k))
+    assert prescription.learning_rate * exact[s] == pytest.approx(1 / (2 * k))
 
 
 def test_steps_solve_their_inequality():

@@ -31,9 +31,12 @@ def test_a_noiseless_label_is_a_bit():
 
 
 @given(
-    width=st.floats(1, 1e6), steps=st.floats(1, 1e6), samples=st.floats(1, 1e6),
-    luck=st.floats(1e-6, 1), n=st.sampled_from([20, 50, 300]),
-)  # fmt: skip
+    width=st.floats(1, 1e6),
+    steps=st.floats(1, 1e6),
+    samples=st.floats(1, 1e6),
+    luck=st.floats(1e-6, 1),
+    n=st.sampled_from([20, 50, 300]),
+)
 def test_solving_for_any_resource_lands_on_the_same_edge(width, steps, samples, luck, n):
     full = {"width": width, "steps": steps, "samples": samples, "luck": luck}
     for name in full:

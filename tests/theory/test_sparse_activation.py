@@ -30,10 +30,10 @@ def random_network(seed, n, s):
 
 @pytest.mark.parametrize("b", [1, 2])
 def test_membership_is_counted_on_the_whole_cube(b):
-    found = sparse_activation.membership(constructions.indexing(b))
-    assert (found.n, found.s, found.k, found.exact) == (b + 2**b, 2**b, 1, True)
-    assert pytest.approx(math.sqrt(b + 0.25)) == found.W
-    assert pytest.approx(b - 0.5) == found.B
+    network = sparse_activation.membership(constructions.indexing(b))
+    assert (network.n, network.s, network.k, network.exact) == (b + 2**b, 2**b, 1, True)
+    assert pytest.approx(math.sqrt(b + 0.25)) == network.W
+    assert pytest.approx(b - 0.5) == network.B
     lifted = constructions.lifted_parity(4, (0, 1, 2, 3))
     assert sparse_activation.membership(lifted).k > 1  # not on the whole cube
     assert sparse_activation.membership(lifted, x=constructions.lift(cube(4))).k == 1
@@ -43,18 +43,18 @@ def test_membership_is_counted_on_the_whole_cube(b):
 @given(seeds, st.integers(1, 6), st.integers(1, 5))
 def test_membership_is_the_definition(seed, n, s):
     weight, bias, outer = random_network(seed, n, s)
-    found = sparse_activation.membership(constructions.network(weight, bias, outer))
-    assert found.k == (cube(n) @ weight + bias > 1e-4).sum(axis=1).max()
+    network = sparse_activation.membership(constructions.network(weight, bias, outer))
+    assert network.k == (cube(n) @ weight + bias > 1e-4).sum(axis=1).max()
     scale = np.abs(outer).max()
-    assert pytest.approx(scale * np.linalg.norm(weight, axis=0).max(), rel=1e-5) == found.W
-    assert pytest.approx(scale * np.abs(bias).max(), rel=1e-5) == found.B
+    assert pytest.approx(scale * np.linalg.norm(weight, axis=0).max(), rel=1e-5) == network.W
+    assert pytest.approx(scale * np.abs(bias).max(), rel=1e-5) == network.B
 
 
 def test_large_inputs_are_sampled_with_a_stated_confidence():
     task = SparseNetwork(n=40, b=3)
-    found = sparse_activation.membership(task.teacher(), samples=3000)
-    assert (found.k, found.exact, found.confidence) == (1, False, 0.99)
-    assert (1 - found.exceeding) ** 3000 == pytest.approx(0.01, rel=0.01)
+    network = sparse_activation.membership(task.teacher(), samples=3000)
+    assert (network.k, network.exact, network.confidence) == (1, False, 0.99)
+    assert (1 - network.exceeding) ** 3000 == pytest.approx(0.01, rel=0.01)
 
 
 def test_networks_outside_of_the_class_are_refused():
@@ -130,9 +130,9 @@ def test_errata_jensens_step_in_lemma_9_is_zero_if_every_neuron_may_be_active():
 @pytest.mark.parametrize("n, b, k", [(6, 1, 1), (8, 2, 1), (9, 2, 2)])
 def test_teachers_are_below_the_bounds_of_lemmas_9_and_10(n, b, k):
     task = SparseNetwork(n=n, b=b, k=k)
-    found = sparse_activation.membership(task.teacher())
+    network = sparse_activation.membership(task.teacher())
     h = np.asarray(task.population().y, float)
-    shape = (found.n, found.s, found.k, found.W, found.B)
+    shape = (network.n, network.s, network.k, network.W, network.B)
     assert fourier.average_sensitivity(h, n) <= sparse_activation.sensitivity_bound(*shape)
     for rho in [0.5, 0.9, 0.99]:
         noise = fourier.noise_sensitivity(h, n, rho)

@@ -12,6 +12,8 @@ from elegans.tasks import Parity
 from elegans.training import source as data
 from elegans.training.recipe import Training
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 TASK = Parity(64, 3)
 KEYS = keys_of(5)
 

@@ -10,6 +10,8 @@ from elegans.tasks.groups import Cyclic
 from elegans.training import source
 from elegans.training.regularisers import Norm
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 MODEL = el.models.TwoEmbedding(width=6)
 
 

@@ -14,6 +14,8 @@ from elegans.training import losses, optimizers, program, regularisers, schedule
 from elegans.training import source as data
 from elegans.training.recipe import Training
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 TASK = el.tasks.Parity(n=6, k=2)
 MODEL = el.models.MLP(width=3)
 BASE = {"samples": 40, "steps": 6, "batch": 4, "test_samples": 300, "learning_rate": 0.2}
@@ -50,8 +52,12 @@ def test_the_squared_norm_is_weight_decay_of_twice_its_strength():
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     task = el.tasks.MarkovChains(2, 5)
     with pytest.raises(ValueError, match=r"no method neurons"):
-        run(task, el.models.AttentionOnly(), loss="cross-entropy",
-            regulariser=regularisers.Norm(0.1))  # fmt: skip
+        run(
+            task,
+            el.models.AttentionOnly(),
+            loss="cross-entropy",
+            regulariser=regularisers.Norm(0.1),
+        )
 
 
 def test_milestones_multiply_the_rate_at_each():
@@ -142,10 +148,13 @@ def test_the_margin_is_a_number_that_is_swept():
     assert numbers[0] == numbers[1]
 
 
-@pytest.mark.parametrize("per_decade, expected", [
-    (1, [0, 1, 10, 100, 350]),
-    (2, [0, 1, 3, 10, 32, 100, 316, 350]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "per_decade, expected",
+    [
+        (1, [0, 1, 10, 100, 350]),
+        (2, [0, 1, 3, 10, 32, 100, 316, 350]),
+    ],
+)
 def test_evaluations_are_evenly_spaced_in_the_logarithm(per_decade, expected):
     history = run(steps=350, evaluations_per_decade=per_decade).history
     assert list(history.step) == expected
@@ -173,8 +182,12 @@ def test_test_labels_are_clean_if_asked_for():
     assert plain.test_error == pytest.approx(np.mean(predictions * np.asarray(y) <= 0), abs=1e-9)
     assert clean.train_error == plain.train_error
     with pytest.raises(ValueError, match=r"clean_test takes test labels from a method label"):
-        run(el.tasks.MarkovChains(2, 5), el.models.AttentionOnly(), loss="cross-entropy",
-            clean_test=True)  # fmt: skip
+        run(
+            el.tasks.MarkovChains(2, 5),
+            el.models.AttentionOnly(),
+            loss="cross-entropy",
+            clean_test=True,
+        )
 
 
 def first(history, condition, looks=1):
@@ -300,9 +313,13 @@ def test_a_population_is_trained_on_as_a_whole_or_split(model, fraction):
 def test_a_task_without_a_population_says_so():
     for task in (el.tasks.Parity(40, 2), el.tasks.MarkovChains(2, 5)):
         with pytest.raises(ValueError, match=r"lists no population, so samples is a number"):
-            run(task, el.models.AttentionOnly() if hasattr(task, "states") else MODEL,
+            run(
+                task,
+                el.models.AttentionOnly() if hasattr(task, "states") else MODEL,
                 loss="square" if hasattr(task, "support") else "cross-entropy",
-                samples=None, batch=None)  # fmt: skip
+                samples=None,
+                batch=None,
+            )
     for changes, message in (
         ({"fraction": 0.999}, r"fraction leaves 64 of 64 rows"),
         ({"fraction": 0.5, "samples": 33}, r"has 32 rows to train on.*got 33"),
@@ -336,8 +353,9 @@ class Balanced(type(TASK)):
 
 def test_a_task_chooses_its_own_training_set_and_redraws_what_it_rejects():
     task = Balanced(6, 2)
-    tables = [data.table_of(task, MODEL, Training(**BASE), data.keys_for(task, s).data)
-              for s in (0, 1)]  # fmt: skip
+    tables = [
+        data.table_of(task, MODEL, Training(**BASE), data.keys_for(task, s).data) for s in (0, 1)
+    ]
     for table in tables:
         assert float(jnp.sum(table[1])) == 0
         np.testing.assert_array_equal(table[0], tables[0][0])
@@ -348,9 +366,15 @@ def test_a_task_chooses_its_own_training_set_and_redraws_what_it_rejects():
     first_run, second = (run(task, seed=s, samples=None) for s in (0, 1))
     assert first_run.history.train_error[0] * 12 == int(first_run.history.train_error[0] * 12)
     assert not np.array_equal(as_numpy(first_run.params)[0], as_numpy(second.params)[0])
-    other = [data.table_of(Balanced(6, 2, data_seed=None), MODEL, Training(**BASE),
-                           data.keys_for(Balanced(6, 2, data_seed=None), s).data)[0]
-             for s in (0, 1)]  # fmt: skip
+    other = [
+        data.table_of(
+            Balanced(6, 2, data_seed=None),
+            MODEL,
+            Training(**BASE),
+            data.keys_for(Balanced(6, 2, data_seed=None), s).data,
+        )[0]
+        for s in (0, 1)
+    ]
     assert not np.array_equal(*other)
 
 

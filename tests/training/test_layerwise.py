@@ -14,6 +14,8 @@ from elegans.training.layerwise import layerwise
 from elegans.training.recipe import Group
 from elegans.training.schedules import Inverse
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 
 def neurons(run):
     return np.asarray(run.initial.layers[0].weight).T, np.asarray(run.params.layers[0].weight).T

@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from elegans.training import losses
 
+pytestmark = pytest.mark.usefixtures("cheap_compilation")
+
 CLOSED_FORMS = {
     "hinge": (lambda f, y: max(0, 1 - y * f), lambda f, y: -y * (y * f < 1)),
     "square": (lambda f, y: (y - f) ** 2, lambda f, y: 2 * (f - y)),

@@ -19,11 +19,14 @@ print(hashlib.sha256(b"".join(leaves)).hexdigest())
 
 def test_a_record_does_not_depend_on_the_cores_of_the_process():
     environment = {k: v for k, v in os.environ.items() if k not in ("NPROC", "XLA_FLAGS")}
-    found = {
+    digests = {
         subprocess.run(
             [sys.executable, "-c", SCRIPT, str(cores)],
-            capture_output=True, text=True, check=True, env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+            env=environment,
         ).stdout
         for cores in (1, 2)
-    }  # fmt: skip
-    assert len(found) == 1
+    }
+    assert len(digests) == 1

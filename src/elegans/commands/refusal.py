@@ -15,5 +15,12 @@ def refusing(command: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, OSError) as error:
-        print(f"elegans {command}: {error}", file=sys.stderr)
+        print(f"elegans {command}: {text_of(error)}", file=sys.stderr)
         raise SystemExit(2) from error
+
+
+def text_of(error: Exception) -> str:
+    """What an error says; of the operating system's, the file and what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)

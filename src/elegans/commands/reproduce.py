@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elegans.commands.refusal import refusing
+from elegans.durations import duration
 from elegans.studies import catalogue
 
 if TYPE_CHECKING:
@@ -96,18 +97,10 @@ def show_list(as_json: bool) -> None:
         return
     width = max((len(entry.name) for entry in entries), default=0)
     for entry in entries:
-        scales = ", ".join(f"{name} {minutes_text(m)}" for name, m in entry.minutes.items())
+        scales = ", ".join(f"{name} {duration(60 * m)}" for name, m in entry.minutes.items())
         print(f"{entry.name:<{width}}  {entry.title}")
         print(f"{'':<{width}}  {entry.source}; {scales}")
     print('\n"elegans reproduce NAME --scale SCALE" does one; times are for two cores.')
-
-
-def minutes_text(minutes: float) -> str:
-    """A number of minutes as a reader says it."""
-    for unit, size in (("years", 525_600), ("days", 1440), ("h", 60), ("min", 1)):
-        if minutes >= size:
-            return f"{minutes / size:.0f} {unit}"
-    return f"{60 * minutes:.0f} s"
 
 
 def summary_json(result: "Result", directory: Path) -> str:
@@ -161,8 +154,7 @@ def show(result: "Result", directory: Path) -> None:
     for note in result.notes:
         console.print(escape(note), style="yellow", highlight=False)
     print(
-        f"{result.verdict()}; {result.structures} structures compiled, "
-        f"{page.duration(result.seconds)}"
+        f"{result.verdict()}; {result.structures} structures compiled, {duration(result.seconds)}"
     )
     names = ", ".join(sorted(path.name for path in directory.iterdir()))
     print(f"{directory}: {names}")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elegans.commands.refusal import refusing
+from elegans.durations import duration
 from elegans.runs import METRICS, STATUSES
 
 if TYPE_CHECKING:
@@ -60,7 +61,6 @@ def numbers(table: "pd.DataFrame") -> dict[str, Any]:
 
 def page(summary: dict[str, Any], table: "pd.DataFrame") -> str:
     """The same for a reader, with what came out at each point of a sweep."""
-    from elegans.sweeps.progress import clock
 
     counts = [f"{summary[status]} {status}" for status in STATUSES]
     if not summary["damaged"]:
@@ -70,7 +70,8 @@ def page(summary: dict[str, Any], table: "pd.DataFrame") -> str:
         f"{summary['path']}: {summary['runs']} runs of {summary['experiments']} experiments, "
         f"{summary['bytes'] / 1e6:.1f} MB",
         ", ".join(counts) + ("" if succeeded is None else f"; {succeeded} succeeded"),
-        f"{clock(summary['seconds'])} of computing on {', '.join(summary['hosts']) or 'no host'}",
+        f"{duration(summary['seconds'])} of computing on "
+        f"{', '.join(summary['hosts']) or 'no host'}",
         *(f"{count} made by {version(text)}" for text, count in summary["versions"].items()),
         *points(table),
         *failures(table),

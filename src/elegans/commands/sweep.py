@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from elegans.commands.refusal import refusing
 from elegans.compilation import use_one_thread
+from elegans.durations import duration
 
 if TYPE_CHECKING:
     from elegans.store.store import Store
@@ -76,7 +77,6 @@ def parser() -> argparse.ArgumentParser:
 def plan_of(sweep: "Sweep", store: "Store", workers: int | None) -> str:
     """How many runs there are, of how many structures, how many are stored, and the time."""
     from elegans.sweeps.executors import default_workers
-    from elegans.sweeps.progress import clock
     from elegans.sweeps.schedule import by_structure, estimate
 
     experiments = {point.key(seed): point.experiment for point, seed in sweep.pairs}
@@ -92,5 +92,7 @@ def plan_of(sweep: "Sweep", store: "Store", workers: int | None) -> str:
         cost = estimate(left)
         count = default_workers(cost.seconds) if workers is None else workers
         crew = f"{count} workers" if count else "this process alone"
-        lines += [f"time        at most {clock(cost.on(count))} with {crew}, if no run stops early"]
+        lines += [
+            f"time        at most {duration(cost.on(count))} with {crew}, if no run stops early"
+        ]
     return "\n".join(lines)

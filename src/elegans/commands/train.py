@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from elegans.runs import Run
 
 FIELDS = dataclasses.fields(Training)
+PICTURES = (".png", ".svg", ".pdf")
 INTERRUPTED = 130  # the exit code of a program that Ctrl-C ended
 
 
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     """The options of the command: those of `Training`, and what is trained on what."""
     options = argparse.ArgumentParser(
         prog="elegans train",
+        usage="elegans train --task TASK --model MODEL [options]",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -76,24 +78,33 @@ def explanations(docstring: str) -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs the command; 0 when the run is done, diverged or not."""
-    options = parser().parse_args(arguments)
+    command = parser()
+    options, unknown = command.parse_known_args(arguments)
     with refusing("train"):
+        for name in unknown:
+            options_of = re.findall(r"--[a-z-]+", command.format_help())
+            raise ValueError(
+                f"there is no option {name!r}{checks.nearest(name.split('=')[0], options_of)} "
+                '"elegans train --help" shows all.'
+            )
         experiment = experiment_of(options)
         if options.seed < 0:
             raise ValueError(f"--seed numbers a run, so it is 0 or more; got {options.seed}.")
+        if options.out.suffix not in PICTURES:
+            raise ValueError(f"--out ends in {', '.join(PICTURES)}; got {options.out}.")
         options.out.parent.mkdir(parents=True, exist_ok=True)
     from elegans.experiments.run import run
     from elegans.report import training as pictures
 
-    with View(experiment) as view:
+    with LiveTable(experiment) as table:
         try:
-            record: Run | None = run(experiment, seed=options.seed, watch=view.show)
+            record: Run | None = run(experiment, seed=options.seed, watch=table.show)
         except KeyboardInterrupt:
             record = None
-    if not view.rows:
+    if not table.rows:
         return INTERRUPTED
-    pictures.save(experiment, options.seed, pd.DataFrame(view.rows), options.out)
-    numbers = summary(record) if record else view.rows[-1]
+    pictures.save(experiment, options.seed, pd.DataFrame(table.rows), options.out)
+    numbers = summary(record) if record else table.rows[-1]
     if options.json:
         print(json.dumps(numbers))
     else:
@@ -144,8 +155,8 @@ def rounded(value: float | None, digits: int) -> float | None:
     return None if value is None or math.isnan(value) else round(value, digits)
 
 
-class View:
-    """A live table on standard error: losses, errors, steps a second, time left."""
+class LiveTable:
+    """A live table on standard error: losses, errors, steps per second, time left."""
 
     def __init__(self, experiment: "Experiment") -> None:
         self.steps = int(experiment.training.steps)
@@ -154,7 +165,7 @@ class View:
         self.began: float | None = None
         self.rows: list[dict[str, float | int]] = []
 
-    def __enter__(self) -> "View":
+    def __enter__(self) -> "LiveTable":
         self.live.start()
         self.live.update("compiling ...")
         return self

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from elegans import protocols
-from elegans.checks import nearest
+from elegans.checks import nearest, no_field
 from elegans.experiments import plain
 from elegans.training.recipe import Training
 
@@ -87,10 +87,7 @@ def _rebuilt(config: Any, changes: dict[str, Any], where: str) -> Any:
         name, _, rest = path.partition(".")
         known = [field.name for field in dataclasses.fields(config)]
         if name not in known:
-            raise ValueError(
-                f"{type(config).__name__} has no field {name!r}{nearest(name, known)} "
-                f"It has {', '.join(known)}."
-            )
+            raise ValueError(no_field(type(config).__name__, name, known))
         if rest:
             below.setdefault(name, {})[rest] = value
         else:

@@ -15,7 +15,7 @@ import numbers
 from functools import cache
 from typing import Any
 
-from elegans.checks import nearest
+from elegans.checks import nearest, no_field
 from elegans.fingerprint import fingerprint, is_of_package
 
 ROOMS = (
@@ -93,9 +93,7 @@ def build(name: str, /, *args: Any, **fields: Any) -> Any:
     known = [field.name for field in dataclasses.fields(cls) if field.init]
     for field in fields:
         if field not in known:
-            raise ValueError(
-                f"{name} has no field {field!r}{nearest(field, known)} It has {', '.join(known)}."
-            )
+            raise ValueError(no_field(name, field, known))
     try:
         return cls(*args, **fields)
     except TypeError as error:

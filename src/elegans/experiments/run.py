@@ -47,6 +47,8 @@ def run(
             than their own.
         watch: Called with the newest row of the history at each evaluation.
     """
+    if not isinstance(experiment, Experiment):
+        raise TypeError(f"run: experiment is an Experiment; got {experiment!r}.")
     checks.whole("run", "seed", seed, low=0, high=SEEDS - 1, what="numbers a run")
     show = None if watch is None else lambda _, row: watch(row)
     job = Job(0, experiment, int(seed), initial_weights(experiment))

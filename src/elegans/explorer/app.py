@@ -13,12 +13,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
+from elegans.durations import duration
 from elegans.explorer import api, networks, pages, runs, studies
 from elegans.explorer.guard import Guard
 from elegans.explorer.records import NotThere
 from elegans.explorer.scripts import vega
 from elegans.explorer.sources import Sources
-from elegans.report.words import cell, duration
+from elegans.report.words import cell
 
 HERE = Path(__file__).parent
 STATIC = {path.name: path.read_bytes() for path in sorted(HERE.joinpath("static").iterdir())}

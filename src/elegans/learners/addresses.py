@@ -24,12 +24,12 @@ class GatedNetwork(NamedTuple):
 
     Address bits are those of all numbers of the library: bit i is 1 where the input is -1. Entries
     of `directions` at address columns are zero; those of an address with too few positive rows are
-    NaN, and `seen` is false there.
+    NaN, and `is_determined` is false there.
     """
 
     address: tuple[int, ...]
     directions: Float[np.ndarray, "cells n"]
-    seen: np.ndarray
+    is_determined: np.ndarray
 
     def predict(self, x: Float[np.ndarray, "rows n"]) -> Float[np.ndarray, " rows"]:
         """The value at each row."""
@@ -50,15 +50,15 @@ def recover_gates(
     data = np.setdiff1d(np.arange(n), address)
     cells = cell_numbers(x, address)
     directions = np.zeros((2**b, n))
-    seen = np.zeros(2**b, dtype=bool)
+    is_determined = np.zeros(2**b, dtype=bool)
     for cell in range(2**b):
         chosen = (cells == cell) & (y > 0)
-        seen[cell] = chosen.sum() >= len(data)
+        is_determined[cell] = chosen.sum() >= len(data)
         directions[cell, data] = np.nan
-        if seen[cell]:
+        if is_determined[cell]:
             part = x[np.ix_(np.flatnonzero(chosen), data)]
             directions[cell, data] = np.linalg.lstsq(part, y[chosen], rcond=None)[0]
-    return GatedNetwork(address, directions, seen)
+    return GatedNetwork(address, directions, is_determined)
 
 
 def pair_scores(

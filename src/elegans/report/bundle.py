@@ -122,12 +122,12 @@ def function(target: str) -> Callable[..., Any]:
     if not module or not name:
         raise ValueError(f'A figure is named as "module:function"; got {target!r}.')
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        value = getattr(importlib.import_module(module), name, None)
     except ModuleNotFoundError as error:
         raise ValueError(f"Figure {target!r}: {error}.") from error
-    if not callable(found):
+    if not callable(value):
         raise ValueError(f"Figure {target!r}: {module} has no function {name!r}.")
-    call: Callable[..., Any] = found
+    call: Callable[..., Any] = value
     return call
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import jinja2
 import pandas as pd
 
+from elegans.durations import duration as duration
 from elegans.report.result import Result
 from elegans.report.words import cell
-from elegans.report.words import duration as duration
 
 ROWS_PER_TABLE = 24
 

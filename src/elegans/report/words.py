@@ -22,14 +22,6 @@ def cell(value: Any, spec: str = "") -> str:
     return str(value)
 
 
-def duration(seconds: float) -> str:
-    """A time as a reader says it."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
-
-
 def is_missing(value: Any) -> bool:
     """Whether there is no value: none, not a number, or pandas' own."""
     try:

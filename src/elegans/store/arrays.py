@@ -2,7 +2,7 @@
 
 A blob is zlib's compression of a line of JSON, `[[name, dtype, shape, has_missing], ...]`, and of
 the bytes of the arrays in that order. Shapes are free, so that curves, weights and tables are
-written alike, and reading one back runs nothing: only the dtypes in `KINDS` are built. Text is of
+written alike, and reading one back runs nothing: only the dtypes in `DTYPES` are built. Text is of
 fixed width (`"<U5"`); where some of it is missing, one byte per value follows that says which.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-KINDS = "biufcU"  # booleans, integers, real and complex numbers, text
+DTYPES = "biufcU"  # booleans, integers, real and complex numbers, text
 LEVEL = 6  # level 9 takes three times as long for one percent
 MAX_BYTES = 2**30  # of a blob once decompressed: a gigabyte
 
@@ -26,7 +26,7 @@ def pack(columns: Mapping[str, np.ndarray]) -> bytes:
         array, missing = np.asarray(column), None
         if array.dtype == object:  # as pandas hands text over
             array, missing = _text(name, array)
-        if array.dtype.kind not in KINDS:
+        if array.dtype.kind not in DTYPES:
             raise ValueError(
                 f"Column {name!r} has dtype {array.dtype}; numbers, booleans and text are stored."
             )
@@ -112,7 +112,7 @@ def _text(name: str, array: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
 
 def _read(body: bytes, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> tuple:
     """An array out of `body`, and where the next one starts."""
-    if dtype.kind not in KINDS or dtype.itemsize == 0 or any(size < 0 for size in shape):
+    if dtype.kind not in DTYPES or dtype.itemsize == 0 or any(size < 0 for size in shape):
         raise ValueError(f"A blob names an array of dtype {dtype} and shape {shape}.")
     end = start + math.prod(shape) * dtype.itemsize
     if end > len(body):

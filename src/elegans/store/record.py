@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elegans.runs import KINDS, METRICS, Run
+from elegans.runs import METRIC_TYPES, METRICS, Run
 from elegans.store.arrays import pack, unpack
 
 INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
@@ -30,7 +30,7 @@ COLUMNS = (*INTEGERS, *REALS, *TEXTS)
 Row = tuple[Any, ...]  # the values of COLUMNS, text as bytes
 TO_PYTHON: dict[str, Callable[[Any], Any]] = {
     "seed": int,
-    **{name: {"bool": bool, "int": int}.get(kind, float) for name, kind in KINDS.items()},
+    **{name: {"bool": bool, "int": int}.get(kind, float) for name, kind in METRIC_TYPES.items()},
     "finished": float,
     **dict.fromkeys(TEXTS, bytes.decode),
 }

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from elegans.runs import KINDS
+from elegans.runs import METRIC_TYPES
 from elegans.store.arrays import MAX_BYTES
 
 APPLICATION = 0x656C6567  # "eleg"
@@ -33,7 +33,7 @@ MEMORY = ":memory:"
 DAMAGE = (sqlite3.Error, MemoryError, UnicodeDecodeError)
 PATIENCE = 60.0  # seconds that a writer waits for another one
 
-TYPES = {"bool": "INTEGER", "int": "INTEGER", "float": "REAL"}
+SQL_TYPES = {"bool": "INTEGER", "int": "INTEGER", "float": "REAL"}
 LAYOUT = f"""
     CREATE TABLE experiments (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,7 +46,7 @@ LAYOUT = f"""
         experiment INTEGER NOT NULL,
         seed INTEGER NOT NULL,
         status TEXT NOT NULL,
-        {", ".join(f"{name} {TYPES[kind]}" for name, kind in KINDS.items())},
+        {", ".join(f"{name} {SQL_TYPES[kind]}" for name, kind in METRIC_TYPES.items())},
         traceback TEXT,
         host TEXT NOT NULL,
         versions TEXT NOT NULL,
@@ -116,7 +116,7 @@ def connect(path: Path, *, write: bool) -> sqlite3.Connection | None:
 
 
 def make(path: Path, connection: sqlite3.Connection) -> None:
-    """Makes a file a store with a write-ahead log, unless it is one.
+    """Turns a file into a store with a write-ahead log, unless it is one.
 
     SQLite waits for other writers by itself, but not to change the kind of log.
     """
@@ -129,8 +129,10 @@ def make(path: Path, connection: sqlite3.Connection) -> None:
             with transaction(connection):
                 if schema_of(path, connection) == 0:  # again: another may have been faster
                     lay_out(connection)
-                for name in KINDS.keys() - columns_of(connection):  # metrics that are new
-                    connection.execute(f"ALTER TABLE runs ADD COLUMN {name} {TYPES[KINDS[name]]}")
+                for name in METRIC_TYPES.keys() - columns_of(connection):  # metrics that are new
+                    connection.execute(
+                        f"ALTER TABLE runs ADD COLUMN {name} {SQL_TYPES[METRIC_TYPES[name]]}"
+                    )
             return
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
@@ -239,6 +241,8 @@ def refuse_damaged(path: Path) -> None:
 
     A log beside it means that a process died while copying pages in, which SQLite makes good.
     """
+    if path.is_dir():
+        raise StoreError(f"{path} is a directory; a store is a file, such as {path / 'runs.db'}.")
     size = path.stat().st_size if path.exists() else 0
     log = path.with_name(path.name + "-wal")
     if size == 0 or (log.exists() and log.stat().st_size):

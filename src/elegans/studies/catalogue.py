@@ -101,11 +101,11 @@ def _minutes(node: ast.expr | None, path: str) -> dict[str, float]:
         raise ValueError(advice)
     minutes = {}
     for key, value in zip(node.keys, node.values, strict=True):
-        given = [k.value for k in getattr(value, "keywords", ()) if k.arg == "minutes"]
-        if key is None or len(given) != 1:
+        declared = [k.value for k in getattr(value, "keywords", ()) if k.arg == "minutes"]
+        if key is None or len(declared) != 1:
             raise ValueError(advice)
         try:
-            minutes[str(ast.literal_eval(key))] = float(ast.literal_eval(given[0]))
+            minutes[str(ast.literal_eval(key))] = float(ast.literal_eval(declared[0]))
         except (ValueError, TypeError) as error:
             raise ValueError(advice) from error
     return minutes

@@ -131,6 +131,7 @@ class Study:
         self,
         scale: str = "quick",
         out: str | os.PathLike[str] | None = None,
+        *,
         store: str | os.PathLike[str] | None = None,
         workers: int | None = None,
         cluster: str | None = None,

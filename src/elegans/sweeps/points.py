@@ -91,4 +91,7 @@ def seeds_of(seeds: int | Iterable[int]) -> tuple[int, ...]:
     for seed in map(plain_number, listed):
         what = "number the runs of a point"
         checks.whole("Sweep", "seeds", seed, low=0, high=SEEDS - 1, what=what)
+    if len(set(listed)) < len(listed):
+        twice = next(seed for i, seed in enumerate(listed) if seed in listed[:i])
+        raise ValueError(f"Sweep: seeds differ, as a run has one record; got {twice} twice.")
     return tuple(int(seed) for seed in listed)

@@ -11,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from elegans.durations import duration
 from elegans.runs import METRICS
 
 POINTS_SHOWN = 6  # with their success rates, the newest last
@@ -81,7 +82,7 @@ class Tally:
             f"{self.stored + self.count} of {self.total} runs done"
             + (f" ({self.stored} before)" if self.stored else "")
             + f", {self.failed} failed, {waiting} left, {rate:.1f} runs/s"
-            + (f", {clock(left)} to go" if left is not None and self.count else "")
+            + (f", {duration(left)} to go" if left is not None and self.count else "")
         )
 
     def recent(self) -> list[tuple[str, str]]:
@@ -136,14 +137,6 @@ class Bar:
         bar = Table.grid()  # which ends the line; a bar alone does not
         bar.add_row(ProgressBar(total=max(1, self.tally.total), completed=done, width=60))
         return Group(bar, Text(self.tally.line()), cells)
-
-
-def clock(seconds: float | int) -> str:
-    """A time as a reader says it: 40 s, 5 min, 3.2 h, 2.1 days."""
-    for size, unit in ((86_400, "days"), (3_600, "h")):
-        if seconds >= size:
-            return f"{seconds / size:.1f} {unit}"
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"
 
 
 def progress_for(progress: bool | Progress) -> Progress:

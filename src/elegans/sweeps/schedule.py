@@ -37,7 +37,7 @@ START_SECONDS = 2.0  # of a worker
 
 
 @dataclass(eq=False)
-class Group:
+class Queue:
     """Runs of one structure, the longest first, and what is known of their cost in seconds."""
 
     waiting: deque[int]
@@ -51,9 +51,9 @@ class Group:
 
 @dataclass(eq=False)
 class Load:
-    """Some runs of one group, by their numbers."""
+    """Some runs of one queue, by their numbers."""
 
-    group: Group
+    queue: Queue
     runs: list[int]
     losses: int = 0  # how often a worker died with it
 
@@ -71,69 +71,69 @@ class Schedule:
     ) -> None:
         self.workers, self.at_least = 1, 1  # set when it is known who works
         self.guess = guesses(experiments)
-        self.groups = []
+        self.queues = []
         for runs in by_structure(experiments, companions):
             longest_first = deque(sorted(runs, key=lambda i: -self.guess[i]))
-            self.groups.append(Group(longest_first, sum(self.guess[i] for i in runs)))
+            self.queues.append(Queue(longest_first, sum(self.guess[i] for i in runs)))
         self.returned: deque[Load] = deque()
 
     def next(self, in_flight: int) -> Load | None:
         """The next load, or None if nothing is waiting or all workers are well supplied."""
         if self.returned:
             return self.returned.popleft()
-        waiting = [group for group in self.groups if group.waiting]
-        settled = [group for group in waiting if group.is_compiled or not group.in_flight]
+        waiting = [queue for queue in self.queues if queue.waiting]
+        settled = [queue for queue in waiting if queue.is_compiled or not queue.in_flight]
         is_idle = in_flight < self.workers
         if not waiting or not (is_idle or (settled and in_flight < 2 * self.workers)):
             return None
         ratio = self._ratios()
-        group = max(settled or waiting, key=lambda g: ratio[g] * self.guess[g.waiting[0]])
-        waiting_seconds = sum(ratio[group] * group.waiting_guess for group in waiting)
+        queue = max(settled or waiting, key=lambda g: ratio[g] * self.guess[g.waiting[0]])
+        waiting_seconds = sum(ratio[queue] * queue.waiting_guess for queue in waiting)
         size = min(LOAD_SECONDS, waiting_seconds / (FAIR_SHARE * self.workers))
         runs: list[int] = []
         seconds = 0.0
-        while group.waiting and (seconds < size or len(runs) < self.at_least):
-            runs.append(group.waiting.popleft())
-            group.waiting_guess -= self.guess[runs[-1]]
-            group.flying_guess += self.guess[runs[-1]]
-            seconds += ratio[group] * self.guess[runs[-1]]
-        group.in_flight += 1
-        return Load(group, runs)
+        while queue.waiting and (seconds < size or len(runs) < self.at_least):
+            runs.append(queue.waiting.popleft())
+            queue.waiting_guess -= self.guess[runs[-1]]
+            queue.flying_guess += self.guess[runs[-1]]
+            seconds += ratio[queue] * self.guess[runs[-1]]
+        queue.in_flight += 1
+        return Load(queue, runs)
 
     def done(self, load: Load, seconds: Sequence[float]) -> None:
         """Learns from a load that is back, given what its runs took; NaN where they failed."""
-        load.group.in_flight -= 1
-        load.group.is_compiled = True
+        load.queue.in_flight -= 1
+        load.queue.is_compiled = True
         for run, took in zip(load.runs, seconds, strict=True):
-            load.group.flying_guess -= self.guess[run]
+            load.queue.flying_guess -= self.guess[run]
             if not math.isnan(took):
-                load.group.done_guess += self.guess[run]
-                load.group.done_seconds += took
+                load.queue.done_guess += self.guess[run]
+                load.queue.done_seconds += took
 
     def drop(self, load: Load, runs: Sequence[int]) -> None:
         """Takes runs out of a load that another driver has done."""
-        load.group.flying_guess -= sum(self.guess[run] for run in runs)
+        load.queue.flying_guess -= sum(self.guess[run] for run in runs)
         load.runs = [run for run in load.runs if run not in runs]
-        load.group.in_flight -= not load.runs
+        load.queue.in_flight -= not load.runs
 
     def lost(self, load: Load) -> None:
         """Takes back a load whose worker died, to be tried again run by run."""
-        load.group.in_flight += len(load.runs) - 1
-        self.returned += [Load(load.group, [run], load.losses + 1) for run in load.runs]
+        load.queue.in_flight += len(load.runs) - 1
+        self.returned += [Load(load.queue, [run], load.losses + 1) for run in load.runs]
 
     def seconds_left(self) -> float:
         """Computing time of the runs that are not done, as far as is known."""
         ratio = self._ratios()
-        left = [ratio[group] * (group.waiting_guess + group.flying_guess) for group in self.groups]
+        left = [ratio[queue] * (queue.waiting_guess + queue.flying_guess) for queue in self.queues]
         return max(0.0, sum(left))
 
-    def _ratios(self) -> dict[Group, float]:
-        """Seconds per guessed second, by group; that of all where none is known."""
-        guess = sum(group.done_guess for group in self.groups)
-        overall = sum(group.done_seconds for group in self.groups) / guess if guess else 1.0
+    def _ratios(self) -> dict[Queue, float]:
+        """Seconds per guessed second, by queue; that of all where none is known."""
+        guess = sum(queue.done_guess for queue in self.queues)
+        overall = sum(queue.done_seconds for queue in self.queues) / guess if guess else 1.0
         return {
-            group: group.done_seconds / group.done_guess if group.done_guess else overall
-            for group in self.groups
+            queue: queue.done_seconds / queue.done_guess if queue.done_guess else overall
+            for queue in self.queues
         }
 
 

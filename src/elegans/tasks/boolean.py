@@ -115,6 +115,13 @@ class Parity(SparseTask):
     r"""The parity $\chi_S(x) = \prod_{i \in S} x_i$ of `k` of `n` bits.
 
     Under fair bits characters are orthonormal, so no smaller set of bits tells anything of $S$.
+
+    Attributes:
+        n: Bits of an input, each -1 or +1.
+        k: Relevant bits.
+        flip: The probability that a label has the other sign; the whole population has no noise.
+        support: Which bits are relevant; None is the first `k`.
+        p: The probability that a bit is true, which is -1; None is fair bits.
     """
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
@@ -124,7 +131,10 @@ class Parity(SparseTask):
 
 @configuration
 class DisjointParity(Parity):
-    """A parity with one relevant bit in each of `k` equal blocks of the `n` inputs."""
+    """A parity with one relevant bit in each of `k` equal blocks of the `n` inputs.
+
+    Fields are those of `Parity`; `support=None` is the first bit of each block.
+    """
 
     def __post_init__(self) -> None:
         self._check()
@@ -147,7 +157,7 @@ class DisjointParity(Parity):
 
 @configuration
 class Conjunction(SparseTask):
-    """True (that is, -1) exactly if all `k` relevant bits are true."""
+    """True (that is, -1) exactly if all `k` relevant bits are true; fields as in `Parity`."""
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The largest relevant bit of each row of `x`."""
@@ -156,7 +166,7 @@ class Conjunction(SparseTask):
 
 @configuration
 class Disjunction(SparseTask):
-    """True (that is, -1) exactly if one of the `k` relevant bits is true."""
+    """True (-1) exactly if at least one of the `k` relevant bits is true; fields as in `Parity`."""
 
     def label(self, x: Float[Array, "*batch n"]) -> Float[Array, "*batch"]:
         """The smallest relevant bit of each row of `x`."""
@@ -165,7 +175,7 @@ class Disjunction(SparseTask):
 
 @configuration
 class SparseMajority(SparseTask):
-    """The sign of the sum of `k` relevant bits, `k` odd."""
+    """The sign of the sum of `k` relevant bits, `k` odd; fields as in `Parity`."""
 
     def __post_init__(self) -> None:
         self._check()
@@ -184,7 +194,8 @@ class Junta(BooleanTask):
     r"""Any function of $k$ hidden bits, given by its `table` of $2^k$ signs.
 
     Entry $j$ is the label where bit $i$ of $j$ is 1 exactly if the $i$-th relevant bit is $-1$, so
-    `(1, -1)` is the dictator and `(1, -1, -1, 1)` the parity of two bits.
+    `(1, -1)` is the dictator and `(1, -1, -1, 1)` the parity of two bits. Other fields are those of
+    `Parity`.
     """
 
     n: int

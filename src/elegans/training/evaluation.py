@@ -77,17 +77,22 @@ class Stage(NamedTuple):
     last: Int[Array | np.ndarray, "..."]
 
 
+class Subject(NamedTuple):
+    """The run that is looked at: its experiment, its keys, and its rows if they are listed.
+
+    `block` is how many rows are evaluated at once.
+    """
+
+    task: Any
+    model: Any
+    training: Training
+    keys: Keys
+    table: PyTree
+    block: int
+
+
 def look(
-    task: Any,
-    model: Any,
-    training: Training,
-    keys: Keys,
-    block: int,
-    params: PyTree,
-    table: PyTree,
-    stage: Stage,
-    step: Int[Array, ""],
-    test_block: PyTree = None,
+    run: Subject, params: PyTree, stage: Stage, step: Int[Array, ""], test_block: PyTree = None
 ) -> Look:
     """Losses and errors of one run, the whole test set included if it is worth computing.
 
@@ -101,28 +106,25 @@ def look(
         values = jnp.stack([train.loss, train.error, screened.loss, screened.error])
         return is_last | jnp.all(values <= stage.limits)
 
-    if isinstance(table, Whole):
-        train, test = population_sums(model, training, params, table)
+    if isinstance(run.table, Whole):
+        train, test = population_sums(run, params, run.table)
         return Look(train, test, is_finite, is_near(train, test))
 
     zero = Sums(jnp.zeros(()), jnp.zeros(()), jnp.zeros((), jnp.int32))
     if test_block is not None:
-        counts = jnp.arange(block) < stage.test
-        loss, error = block_sums(model, training, params, test_block, counts)
+        counts = jnp.arange(run.block) < stage.test
+        loss, error = block_sums(run, params, test_block, counts)
         test = Sums(loss, error, jnp.asarray(stage.test, jnp.int32))
         return Look(zero, test, is_finite, is_near(zero, test))
 
-    def stages(stage_number: Array, total: tuple[Sums, ...]) -> tuple[Sums, ...]:
+    def stages(number: Array, total: tuple[Sums, ...]) -> tuple[Sums, ...]:
         is_worth = is_near(total[TRAIN], total[SCREEN]) & (stage.test != total[SCREEN].rows)
         counts = jnp.stack(
             [jnp.asarray(stage.train), jnp.asarray(stage.screen), is_worth * stage.test]
         )
-        count = counts[stage_number]
-        result = sums(
-            task, model, training, keys, block, params, table, stage_number != TRAIN, count
-        )
+        result = sums(run, params, number != TRAIN, counts[number])
         return tuple(
-            jax.tree.map(lambda new, old, i=i: jnp.where(stage_number == i, new, old), result, old)
+            jax.tree.map(lambda new, old, i=i: jnp.where(number == i, new, old), result, old)
             for i, old in enumerate(total)
         )
 
@@ -132,61 +134,49 @@ def look(
     return Look(train, test, is_finite, is_near(train, screened))
 
 
-def sums(
-    task: Any,
-    model: Any,
-    training: Training,
-    keys: Keys,
-    block: int,
-    params: PyTree,
-    table: PyTree,
-    is_test: Bool[Array, ""],
-    count: Int[Array, ""],
-) -> Sums:
+def sums(run: Subject, params: PyTree, is_test: Bool[Array, ""], count: Int[Array, ""]) -> Sums:
     """Loss and error over the first `count` rows of the training or the test set, by blocks."""
-    if data.has_rows(table):
-        rows = partial(data.taken, table, is_test=is_test)
+    if data.has_rows(run.table):
+        rows = partial(data.taken, run.table, is_test=is_test)
     else:
-        rows = partial(data.rows, task, jnp.where(is_test, keys.test, keys.data))
+        rows = partial(data.rows, run.task, jnp.where(is_test, run.keys.test, run.keys.data))
 
     def add(i: Array, total: tuple[Array, Array]) -> tuple[Array, Array]:
-        indices = i.astype(jnp.uint32) * block + jnp.arange(block, dtype=jnp.uint32)
+        indices = i.astype(jnp.uint32) * run.block + jnp.arange(run.block, dtype=jnp.uint32)
         x, y = rows(indices)[:2]
-        if training.clean_test:
-            y = jnp.where(is_test, task.label(x), y)
+        if run.training.clean_test:
+            y = jnp.where(is_test, run.task.label(x), y)
         counts = indices < jnp.asarray(count, jnp.uint32)
-        loss, error = block_sums(model, training, params, (x, y), counts)
+        loss, error = block_sums(run, params, (x, y), counts)
         return total[0] + loss, total[1] + error
 
     zero = jnp.zeros(())
-    total, wrong = jax.lax.fori_loop(0, -(-count // block), add, (zero, zero))
+    total, wrong = jax.lax.fori_loop(0, -(-count // run.block), add, (zero, zero))
     return Sums(total, wrong, jnp.asarray(count, jnp.int32))
 
 
-def first_test_block(task: Any, training: Training, keys: Keys, block: int) -> PyTree:
+def first_test_block(run: Subject) -> PyTree:
     """Inputs and labels of the first rows of a test set that is drawn."""
-    x, y = data.rows(task, keys.test, jnp.arange(block, dtype=jnp.uint32))[:2]
-    return x, (task.label(x) if training.clean_test else y)
+    x, y = data.rows(run.task, run.keys.test, jnp.arange(run.block, dtype=jnp.uint32))[:2]
+    return x, (run.task.label(x) if run.training.clean_test else y)
 
 
 def block_sums(
-    model: Any, training: Training, params: PyTree, rows: PyTree, counts: Bool[Array, " rows"]
+    run: Subject, params: PyTree, rows: PyTree, counts: Bool[Array, " rows"]
 ) -> tuple[Float[Array, ""], Float[Array, ""]]:
     """Loss and error summed over those of some rows that count."""
     x, y = rows
-    predictions = jax.vmap(model.apply, in_axes=(None, 0))(params, x)
-    each = (jax.vmap(f)(predictions, y) for f in (losses.loss_of(training.loss), losses.error))
+    predictions = jax.vmap(run.model.apply, in_axes=(None, 0))(params, x)
+    each = (jax.vmap(f)(predictions, y) for f in (losses.loss_of(run.training.loss), losses.error))
     loss, error = (jnp.sum(jnp.where(counts, values, 0.0)) for values in each)
     return loss, error
 
 
-def population_sums(
-    model: Any, training: Training, params: PyTree, whole: Whole
-) -> tuple[Sums, Sums]:
+def population_sums(run: Subject, params: PyTree, whole: Whole) -> tuple[Sums, Sums]:
     """Loss and error over the training rows and over the test rows of a population."""
-    predictions = model.apply_population(params)
+    predictions = run.model.apply_population(params)
     y = jnp.asarray(whole.y)
-    loss = jax.vmap(losses.loss_of(training.loss))(predictions, y)
+    loss = jax.vmap(losses.loss_of(run.training.loss))(predictions, y)
     error = jax.vmap(losses.error)(predictions, y)
 
     def over(rows: Bool[Array | np.ndarray, " rows"]) -> Sums:

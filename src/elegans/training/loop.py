@@ -67,15 +67,15 @@ def lane_bytes(job: Job) -> int:
     plan = Plan.of(job.experiment)
     state, _ = jax.eval_shape(lambda: began(plan, job))
     size = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state))
-    # Activations: as many numbers a row as the widest parameter has columns, and back.
+    # Activations: as many numbers per row as the widest parameter has columns, and back.
     widest = max((max(leaf.shape, default=1) for leaf in jax.tree.leaves(state.params)), default=1)
     structure = plan.structure
     rows = max(structure.full_rows or 0, job.experiment.training.batch or 0, structure.block)
     return 3 * size + 8 * rows * widest
 
 
-class Held(NamedTuple):
-    """What all lanes hold on the device; every leaf has a leading axis of lanes."""
+class LaneArrays(NamedTuple):
+    """What all lanes have on the device; every leaf has a leading axis of lanes."""
 
     state: State
     keys: Keys
@@ -111,7 +111,7 @@ class _Bench:
         self.idle = started[0][0].looks(0)  # what an idle lane does: no look
         padded = started + [started[0]] * (lanes - len(first))
         self.numbers = _joined([lane.plan.numbers for lane, _ in padded])
-        self.held: Held = _joined([held for _, held in padded])
+        self.arrays: LaneArrays = _joined([arrays for _, arrays in padded])
 
     def run(self) -> Iterator[tuple[int, Run]]:
         """Advances all lanes, call by call, until no run is left."""
@@ -128,7 +128,7 @@ class _Bench:
                 self.most_looks = max(1, self.most_looks // 2)
             yield from self._record(looks, counts, probes, values, elapsed)
 
-    def _start(self, job: Job) -> tuple[Lane, Held]:
+    def _start(self, job: Job) -> tuple[Lane, LaneArrays]:
         """A run before its first step, with a leading axis of one lane."""
         if job.experiment is not self.plan.experiment:  # seeds of one experiment follow each other
             self.plan = Plan.of(job.experiment)
@@ -140,7 +140,7 @@ class _Bench:
             rest = _joined([jax.tree.map(lambda leaf: leaf[None], _listed(self.plan, job))])
         is_watched = self.probes or self.stop_probe is not None
         initial = _copied(state.params) if is_watched else ()
-        return Lane(job, self.plan), Held(state, keys, *rest, initial)
+        return Lane(job, self.plan), LaneArrays(state, keys, *rest, initial)
 
     def _advance(self, most: int) -> tuple[Look, np.ndarray]:
         """What the next looks of all lanes saw, and how many each lane made."""
@@ -149,13 +149,13 @@ class _Bench:
             self.structure,
             self.lanes,
             self.numbers,
-            self.held.state,
-            self.held.keys,
+            self.arrays.state,
+            self.arrays.keys,
             _joined(looks),
-            self.held.full_batch,
-            self.held.table,
+            self.arrays.full_batch,
+            self.arrays.table,
         )
-        self.held = self.held._replace(state=state)
+        self.arrays = self.arrays._replace(state=state)
         self.due = [np.asarray(look.due[0]) for look in looks]
         record, counts = jax.device_get((record, counts))
         by_number = jax.tree.map(lambda leaf: np.moveaxis(leaf, 1, 0), record)
@@ -168,7 +168,7 @@ class _Bench:
             probes = (*probes, ("", self.stop_probe))
         if not probes:
             return {}, None
-        state, keys, *_, initial = self.held
+        state, keys, *_, initial = self.arrays
         arguments = (self.numbers, state.params, initial, keys, state.step)
         values = jax.device_get(program.probe(self.structure, self.lanes, probes, *arguments))
         return values, values.pop("", None)
@@ -204,7 +204,7 @@ class _Bench:
         """The parameters in lane `i`; of one lane alone they need not be cut out first."""
         if not self.with_params:
             return None
-        params = self.held.state.params
+        params = self.arrays.state.params
         if self.lanes > 1:
             return jax.device_get(_lane(params, i))
         return jax.tree.map(lambda leaf: leaf[0], jax.device_get(params))
@@ -215,12 +215,12 @@ class _Bench:
         if job is None:
             self.active[i] = None
             return
-        lane, held = self._start(job)
+        lane, arrays = self._start(job)
         self.active[i] = lane
         if self.lanes == 1:
-            self.held, self.numbers = held, lane.plan.numbers
+            self.arrays, self.numbers = arrays, lane.plan.numbers
             return
-        self.held = _placed(self.held, held, i)
+        self.arrays = _placed(self.arrays, arrays, i)
         self.numbers = _placed(self.numbers, lane.plan.numbers, i)
 
 

@@ -228,10 +228,8 @@ def advance_and_look(
         numbers: Any, state: State, keys: Keys, looks: Looks, full_batch: PyTree, table: PyTree
     ) -> tuple[State, PackedLook, Array]:
         task, model, training = join(structure, numbers)
-        look = partial(evaluation.look, task, model, training, keys, structure.block)
-        if structure.is_one_block:
-            rows = evaluation.first_test_block(task, training, keys, structure.block)
-            look = partial(look, test_block=rows)
+        run = evaluation.Subject(task, model, training, keys, table, structure.block)
+        rows = evaluation.first_test_block(run) if structure.is_one_block else None
         record = PackedLook(jnp.zeros((4, LOOKS)), jnp.zeros((4, LOOKS), jnp.int32))
 
         def is_under_way(carry: Carry) -> Array:
@@ -242,11 +240,11 @@ def advance_and_look(
             state, record, number, _ = carry
             count = looks.due[number] - state.step
             state = _advanced(structure, numbers, state, keys, count, full_batch, table)
-            seen = look(state.params, table, looks.stage, state.step)
+            look = evaluation.look(run, state.params, looks.stage, state.step, rows)
             record = jax.tree.map(
-                lambda leaf, new: leaf.at[:, number].set(new), record, PackedLook.of(seen)
+                lambda leaf, new: leaf.at[:, number].set(new), record, PackedLook.of(look)
             )
-            return state, record, number + 1, jnp.asarray(seen.is_whole)
+            return state, record, number + 1, jnp.asarray(look.is_whole)
 
         carry = (state, record, jnp.zeros((), jnp.int32), jnp.zeros((), bool))
         return jax.lax.while_loop(is_under_way, step, carry)[:3]

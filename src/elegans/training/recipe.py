@@ -221,6 +221,16 @@ class Training:
                 f"{checks.shown(self)}: regulariser is one such as regularisers.Norm(1e-4); "
                 f"got {self.regulariser!r}."
             )
+        if self.stop is not None and not isinstance(self.stop, Stop):
+            raise TypeError(
+                f"{checks.shown(self)}: stop is one such as Stop(test_error=0.1), or None; "
+                f"got {self.stop!r}."
+            )
+        if not isinstance(self.groups, tuple) or not all(isinstance(g, Group) for g in self.groups):
+            raise TypeError(
+                f"{checks.shown(self)}: groups is a tuple, such as (Group('layers.0'),); "
+                f"got {self.groups!r}."
+            )
         if self.batch is not None:
             checks.whole(self, "batch", self.batch, low=1, what="counts the examples of a step")
         self._check_first_batch()

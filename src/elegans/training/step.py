@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree, UInt32
 
+from elegans.fields import Count
 from elegans.keys import Keys
 from elegans.protocols import path_name
 from elegans.training import losses, updates
@@ -27,7 +28,6 @@ from elegans.training.recipe import Training
 from elegans.training.source import Whole
 
 Names = frozenset[str]  # of parameters
-Gradient = Callable[..., PyTree]  # of a function, at parameters, and of what else it is called with
 
 BLOCK_ROWS = 1024  # of a full batch, differentiated at once
 BATCH_ROWS = 4096  # of a batch that is drawn, differentiated at once
@@ -58,15 +58,15 @@ def updated(
     noise = jr.fold_in(keys.noise, state.step) if is_stochastic(model) else None
 
     def gradient_in(phase: Phase) -> PyTree:
-        gradient = partial(slope, frozen=phase.frozen)
+        objective = Objective(model, training, state.params, noise, phase.frozen)
         if phase.is_first:
             assert rows is not None
-            return first_gradient(model, training, state.params, rows, noise, gradient)
+            return first_gradient(objective, rows)
         if isinstance(batch, Whole):
-            return population_gradient(model, training, state.params, batch, gradient)
+            return population_gradient(objective, batch)
         if is_full:
-            return full_gradient(model, training, state.params, batch, noise, gradient)
-        return mean_gradient(model, training, state.params, batch, noise, gradient)
+            return full_gradient(objective, batch)
+        return mean_gradient(objective, batch)
 
     first, *later = phases(training, state.params)
     if later:
@@ -80,6 +80,32 @@ def updated(
         grads = jax.tree.map(jnp.add, grads, jax.grad(penalty)(state.params))
     params, optimizer = updates.update(training, grads, state.optimizer, state.params, state.step)
     return State(params, optimizer, state.step + 1)
+
+
+class Objective(NamedTuple):
+    """What a step differentiates: the loss of a network at its parameters, all but the frozen ones.
+
+    `noise` is the key of the step if the model is stochastic.
+    """
+
+    model: Any
+    training: Training
+    params: PyTree
+    noise: PRNGKeyArray | None = None
+    frozen: Names = frozenset()
+
+    def gradient(self, function: Callable[..., Array], *rest: Any) -> PyTree:
+        """The gradient of a function of the parameters and the `rest`; zeros for what is frozen."""
+        return slope(function, self.params, *rest, frozen=self.frozen)
+
+    def total(
+        self, params: PyTree, batch: PyTree, counts: Bool[Array, " size"] | None = None
+    ) -> Float[Array, ""]:
+        """The loss summed over a batch (labels, inputs, perhaps keys), or its rows that count."""
+        y, *inputs = batch
+        predictions = jax.vmap(partial(self.model.apply, params))(*inputs)
+        values = jax.vmap(losses.loss_of(self.training.loss))(predictions, y)
+        return jnp.sum(values if counts is None else jnp.where(counts, values, 0.0))
 
 
 class Phase(NamedTuple):
@@ -139,125 +165,83 @@ def rows_at_once(model: Any, x: Array, most: int) -> int:
     return most if asked is None else min(most, 1 << (asked.bit_length() - 1))
 
 
-def total_loss(
-    model: Any, training: Training, params: PyTree, batch: PyTree, counts: Bool[Array, " size"]
-) -> Float[Array, ""]:
-    """The loss summed over the rows of a batch (labels, inputs, perhaps keys) that count."""
-    y, *inputs = batch
-    predictions = jax.vmap(partial(model.apply, params))(*inputs)
-    values = jax.vmap(losses.loss_of(training.loss))(predictions, y)
-    return jnp.sum(jnp.where(counts, values, 0.0))
-
-
-def full_gradient(
-    model: Any,
-    training: Training,
-    params: PyTree,
-    batch: PyTree,
-    noise: PRNGKeyArray | None,
-    gradient: Gradient,
-) -> PyTree:
+def full_gradient(objective: Objective, batch: PyTree) -> PyTree:
     """The gradient of the mean loss over the first `training.samples` rows of a padded batch."""
     x, y = batch[:2]
-    block = min(len(y), rows_at_once(model, x, BLOCK_ROWS))
-    assert training.samples is not None
-    count = jnp.asarray(training.samples)
+    block = min(len(y), rows_at_once(objective.model, x, BLOCK_ROWS))
 
-    def part(i: Int[Array, ""], total: PyTree) -> PyTree:
-        rows = [jax.lax.dynamic_slice_in_dim(leaf, i * block, block) for leaf in (y, x)]
-        return added(model, training, params, rows, (i, block, count), noise, gradient, total)
+    def rows_of(i: Int[Array, ""]) -> list[PyTree]:
+        return [jax.lax.dynamic_slice_in_dim(leaf, i * block, block) for leaf in (y, x)]
 
-    zero = jax.tree.map(jnp.zeros_like, params)
-    if block == len(y):
-        total = part(jnp.zeros((), jnp.int32), zero)
-    else:
-        total = jax.lax.fori_loop(0, -(-count // block), part, zero)
-    return jax.tree.map(lambda g: g / count, total)
+    is_one_block = block == len(y)
+    return gradient_in_blocks(objective, rows_of, block, objective.training.samples, is_one_block)
 
 
 def first_gradient(
-    model: Any,
-    training: Training,
-    params: PyTree,
-    rows_of: Callable[[UInt32[Array, " size"]], PyTree],
-    noise: PRNGKeyArray | None,
-    gradient: Gradient,
+    objective: Objective, rows: Callable[[UInt32[Array, " size"]], PyTree]
 ) -> PyTree:
     """The gradient of the mean loss over the first `training.first_batch` rows, drawn in blocks."""
-    assert training.first_batch is not None
-    count = jnp.asarray(training.first_batch)
 
-    def part(i: Int[Array, ""], total: PyTree) -> PyTree:
-        x, y = rows_of((i * BLOCK_ROWS + jnp.arange(BLOCK_ROWS)).astype(jnp.uint32))[:2]
-        place = (i, BLOCK_ROWS, count)
-        return added(model, training, params, [y, x], place, noise, gradient, total)
+    def rows_of(i: Int[Array, ""]) -> list[PyTree]:
+        x, y = rows((i * BLOCK_ROWS + jnp.arange(BLOCK_ROWS)).astype(jnp.uint32))[:2]
+        return [y, x]
 
-    zero = jax.tree.map(jnp.zeros_like, params)
-    total = jax.lax.fori_loop(0, -(-count // BLOCK_ROWS), part, zero)
+    return gradient_in_blocks(objective, rows_of, BLOCK_ROWS, objective.training.first_batch)
+
+
+def gradient_in_blocks(
+    objective: Objective,
+    rows_of: Callable[[Int[Array, ""]], list[PyTree]],
+    block: int,
+    rows: Count | None,
+    is_one_block: bool = False,
+) -> PyTree:
+    """The gradient of the mean loss over `rows` rows, of which `rows_of(i)` is block i."""
+    assert rows is not None
+    count = jnp.asarray(rows)
+
+    def add(i: Int[Array, ""], total: PyTree) -> PyTree:
+        part = rows_of(i)
+        if objective.noise is not None:
+            part = [*part, jr.split(jr.fold_in(objective.noise, i), block)]
+        counts = i * block + jnp.arange(block) < count
+        return jax.tree.map(jnp.add, total, objective.gradient(objective.total, part, counts))
+
+    zero = jax.tree.map(jnp.zeros_like, objective.params)
+    if is_one_block:
+        total = add(jnp.zeros((), jnp.int32), zero)
+    else:
+        total = jax.lax.fori_loop(0, -(-count // block), add, zero)
     return jax.tree.map(lambda g: g / count, total)
 
 
-def added(
-    model: Any,
-    training: Training,
-    params: PyTree,
-    rows: list[PyTree],
-    place: tuple[Int[Array, ""], int, Int[Array, ""]],
-    noise: PRNGKeyArray | None,
-    gradient: Gradient,
-    total: PyTree,
-) -> PyTree:
-    """`total` and the gradient of the summed loss over block i of `count` rows in all."""
-    i, block, count = place
-    if noise is not None:
-        rows = [*rows, jr.split(jr.fold_in(noise, i), block)]
-    counts = i * block + jnp.arange(block) < count
-    grads = gradient(partial(total_loss, model, training), params, rows, counts)
-    return jax.tree.map(jnp.add, total, grads)
-
-
-def population_gradient(
-    model: Any, training: Training, params: PyTree, whole: Whole, gradient: Gradient
-) -> PyTree:
+def population_gradient(objective: Objective, whole: Whole) -> PyTree:
     """The gradient of the mean loss over the training rows of a population."""
-    loss = jax.vmap(losses.loss_of(training.loss))
+    loss = jax.vmap(losses.loss_of(objective.training.loss))
 
     def mean(params: PyTree) -> Float[Array, ""]:
-        values = loss(model.apply_population(params), jnp.asarray(whole.y))
+        values = loss(objective.model.apply_population(params), jnp.asarray(whole.y))
         return jnp.sum(jnp.where(whole.is_train, values, 0.0)) / jnp.sum(whole.is_train)
 
-    return gradient(mean, params)
+    return objective.gradient(mean)
 
 
-def mean_gradient(
-    model: Any,
-    training: Training,
-    params: PyTree,
-    batch: PyTree,
-    noise: PRNGKeyArray | None,
-    gradient: Gradient,
-) -> PyTree:
+def mean_gradient(objective: Objective, batch: PyTree) -> PyTree:
     """The gradient of the mean loss over a batch, in blocks if the batch is large."""
-    loss = losses.loss_of(training.loss)
     x, y = batch[:2]
-    size = jax.tree.leaves(batch)[0].shape[0]
+    size, noise, total = jax.tree.leaves(batch)[0].shape[0], objective.noise, objective.total
     batch = (y, x) if noise is None else (y, x, jr.split(noise, size))
-
-    def total(params: PyTree, batch: PyTree) -> Float[Array, ""]:
-        y, *inputs = batch
-        return jnp.sum(jax.vmap(loss)(jax.vmap(partial(model.apply, params))(*inputs), y))
-
-    most = rows_at_once(model, x, BATCH_ROWS)
+    most = rows_at_once(objective.model, x, BATCH_ROWS)
     if size <= most:
-        return gradient(lambda params: total(params, batch) / size, params)
+        return objective.gradient(lambda params: total(params, batch) / size)
     blocks, rest = divmod(size, most)
     stacked = jax.tree.map(
         lambda leaf: leaf[: size - rest].reshape(blocks, most, *leaf.shape[1:]), batch
     )
     tail = jax.tree.map(lambda leaf: leaf[size - rest :], batch)
     grads, _ = jax.lax.scan(
-        lambda acc, part: (jax.tree.map(jnp.add, acc, gradient(total, params, part)), None),
-        gradient(total, params, tail),
+        lambda acc, part: (jax.tree.map(jnp.add, acc, objective.gradient(total, part)), None),
+        objective.gradient(total, tail),
         stacked,
     )
     return jax.tree.map(lambda g: g / size, grads)

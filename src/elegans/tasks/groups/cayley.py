@@ -10,7 +10,7 @@ from elegans.tasks.groups.group import MAX_TABLE_ORDER, FiniteGroup, Table
 
 @configuration
 class CayleyTable(FiniteGroup):
-    """The group whose products are written out in `rows`: entry b of row a is the product ab."""
+    """The group whose products are written out in `rows`: entry (a, b) is the product ab."""
 
     rows: tuple[tuple[int, ...], ...]
 

@@ -41,8 +41,8 @@ def flat_simplex(key: PRNGKeyArray, shape: tuple[int, ...]) -> Float[Array, "...
 class Dirichlet(Prior):
     r"""Independent rows $P_{i,:} \sim \mathrm{Dir}(\alpha)$.
 
-    `alpha` is one concentration for all states or a tuple with one a state; 1 is the uniform law on
-    the simplex. It is structure, because the flat law has a sampler of its own.
+    `alpha` is one concentration for all states, or a tuple with one per state; 1 is the uniform law
+    on the simplex. It is structure, because the flat law has a sampler of its own.
     """
 
     alpha: float | tuple[float, ...] = 1.0

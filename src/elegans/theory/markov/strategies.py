@@ -43,7 +43,7 @@ def predict(
         strategy: "uniform", "unigram", "bigram", "trigram", "4-gram", ...
         tokens: Sequences of states.
         states: How many states there are.
-        alpha: The prior's concentration, one for all states or one a state.
+        alpha: The prior's concentration, one for all states or one per state.
     """
     order = order_of(strategy)
     prior = jnp.broadcast_to(jnp.asarray(alpha, jnp.float32), (states,))
