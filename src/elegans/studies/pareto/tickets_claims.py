@@ -150,8 +150,8 @@ def tickets_start_poor(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "five neurons are often a few too little, but twice as many are nearly always enough: the "
-        "function is in the heaviest neurons, not always in the five heaviest"
+        "five neurons are often too few, and twenty are enough: the function is in the heaviest "
+        "neurons, not always in the five heaviest"
     ),
     scales=("quick", "laptop"),
 )
