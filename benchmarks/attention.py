@@ -24,7 +24,7 @@ import elegans as el
 from benchmarks.line import Line, at_least, at_most, table
 from elegans.keys import keys_of
 from elegans.models.transformers.dropout import Dropout
-from elegans.studies.attention.protocol import HALF, Network, full_batch
+from elegans.studies.attention.protocol import HALF, Network, recipe
 from elegans.training import loop, program
 
 T, M, DIM, HEADS = 100, 100, 64, 16
@@ -39,7 +39,7 @@ def our_rate(embedding: float, steps: int) -> float:
     model = el.models.TransformerClassifier(
         heads=HEADS, dim=DIM, dropout=Dropout(embedding=embedding, attention=0.1, output=0.1)
     )
-    e = el.Experiment(el.tasks.Conjunction(T, 3, p=HALF), model, full_batch(M, steps))
+    e = el.Experiment(el.tasks.Conjunction(T, 3, p=HALF), model, recipe(M, steps))
     structure, numbers = program.split(e.task, e.model, e.training)
     keys = keys_of(0)
     state = loop.stacked([program.start(structure, e.model, numbers, keys)])
@@ -125,7 +125,7 @@ def structures_of_a_sweep() -> tuple[int, int]:
     for length in lengths:
         for m in sizes:
             task = el.tasks.UniqueConjunction(length, 3, p=HALF, samples=m, test_rows=1000)
-            training = full_batch(m, 1000, test_samples=1000)
+            training = recipe(m, 1000, test_samples=1000)
             programs.add(program.split(task, Network().model(m % 5), training)[0])
     return len(programs), len(lengths) * len({(m - 1).bit_length() for m in sizes})
 

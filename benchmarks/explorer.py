@@ -3,7 +3,8 @@
 The server is a process of its own, asked over HTTP; pages are opened in the system's Chromium. What
 is timed is what a user waits for: the first answer after the start, the first paint, a filter, the
 curves of 200 seeds, a step of a network's slider. Beside it Optuna Dashboard, on as many runs as it
-has trials, from memory, if it is installed (or at the Python that ELEGANS_OPTUNA names).
+has trials, from memory, if it is installed (or at the Python that ELEGANS_OPTUNA names): both until
+a chart shows all of them.
 """
 
 import importlib.util
@@ -48,6 +49,9 @@ for i in range(int(sys.argv[2])):
 print("ready", flush=True)
 optuna_dashboard.run_server(storage, host="127.0.0.1", port=int(sys.argv[1]))
 """
+# A plot of theirs with all trials in it: empty ones are drawn before the trials have come.
+THERE = f"""[...document.querySelectorAll(".js-plotly-plot")].some((plot) =>
+    (plot.data || []).some((trace) => (trace.x || []).length >= {TRIALS}))"""
 
 
 def lines() -> list[Line]:
@@ -70,8 +74,7 @@ def measured(driver: Any, path: Path, network: Path, experiments: int) -> list[L
         page = f"/store/{path.stem}"
         server.get(page)
         answer = time.perf_counter() - server.started
-        while not json.loads(server.get(f"/api/v1/{path.stem}/state"))["is_complete"]:
-            time.sleep(0.02)
+        server.wait_for(path.stem)
         complete = time.perf_counter() - server.started
         texts = [f"where=model.width={w}&where=model.depth={d}" for w in (1, 3) for d in (1, 2)]
         filters = [
@@ -121,6 +124,11 @@ class Server:
         if "/history?" in path:
             self.curves = json.loads(data)["shown"]
         return data
+
+    def wait_for(self, store: str) -> None:
+        """Returns when a store has been read."""
+        while not json.loads(self.get(f"/api/v1/{store}/state"))["is_complete"]:
+            time.sleep(0.02)
 
     def memory(self) -> float:
         """The largest resident memory so far, in MB."""
@@ -193,14 +201,14 @@ def wait(driver: Any, condition: str) -> float:
 
 
 def beside_optuna(driver: Any, directory: Path) -> list[Line]:
-    """First chart of as many runs here and there."""
+    """The first chart with all of as many runs, here and there."""
     python = os.environ.get("ELEGANS_OPTUNA", sys.executable)
     name = f"{TRIALS:,} runs: first chart, Optuna Dashboard's time over ours"
     if python == sys.executable and importlib.util.find_spec("optuna_dashboard") is None:
         return [Line(name, "not measured: it is not installed", ">= 5 x", True)]
     path = large(directory / "trials.db", TRIALS, TRIALS)
     with served(path) as server:
-        server.get("/store/trials")
+        server.wait_for("trials")
         ours = min(painted(driver, server, "/store/trials")[1] for _ in range(3))
     process = subprocess.Popen(
         [python, "-c", OPTUNA, "8797", str(TRIALS)],
@@ -215,9 +223,7 @@ def beside_optuna(driver: Any, directory: Path) -> list[Line]:
         times, paints = [], []
         for _ in range(3):
             driver.get("http://127.0.0.1:8797/dashboard/studies/0")
-            times.append(
-                wait(driver, "return document.querySelector('.main-svg, canvas') !== null")
-            )
+            times.append(wait(driver, f"return {THERE}"))
             paints.append(
                 driver.execute_script(
                     "return performance.getEntriesByName('first-contentful-paint')[0].startTime"

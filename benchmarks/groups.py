@@ -18,30 +18,45 @@ import elegans as el
 from benchmarks.line import Line, at_least, at_most, seconds
 from elegans.tasks.groups import Cyclic, Symmetric
 from elegans.theory.groups import irreducibles, maximum_margin
+from elegans.training.optimizers import SGD
 from elegans.training.recipe import Stop
 from elegans.training.regularisers import Norm
-from elegans.training.schedules import Milestones
 
 P, WIDTH, WEIGHT, STEPS = 71, 500, 1e-4, 60
 OPERATIONS = 6 * P**3 * WIDTH
 MARGIN_GOAL = 0.99
 
 
-def experiment(steps: int, stop: Stop | None = None) -> el.Experiment:
-    """The setting of Figure 7.1, with doublings twice as dense."""
+def experiment(steps: int) -> el.Experiment:
+    """The network of Figure 7.1."""
     training = el.Training(
         loss="cross-entropy",
         samples=None,
         batch=None,
         steps=steps,
-        evaluate_every=max(1, steps // 100) if stop else steps,
+        evaluate_every=steps,
         learning_rate=0.05,
         regulariser=Norm(WEIGHT, a=2.0, b=3.0, power=3.0),
-        schedule=Milestones(tuple(range(500, 5001, 500)), 2.0),
-        stop=stop,
     )
     task = el.tasks.GroupOperation(Cyclic(P))
     return el.Experiment(task, el.models.TwoEmbedding(width=WIDTH), training)
+
+
+def to_goal() -> el.Experiment:
+    """A network of twice the width, with momentum: the schedule of the laptop scale.
+
+    With as few neurons per frequency as in Figure 7.1 networks end below the goal.
+    """
+    stop = Stop(test_error=None, probe=el.probes.MarginRatio(), at_least=MARGIN_GOAL)
+    return experiment(10_000).varied(
+        {
+            "model.width": 2 * WIDTH,
+            "training.learning_rate": 25.6,
+            "training.optimizer": SGD(momentum=0.9),
+            "training.evaluate_every": 100,
+            "training.stop": stop,
+        }
+    )
 
 
 def our_step() -> float:
@@ -94,9 +109,8 @@ def product_rate() -> float:
 
 def minutes_to_goal() -> float:
     """Minutes until the margin is 0.99 of the largest one; infinite if it is not reached."""
-    stop = Stop(test_error=None, probe=el.probes.margins.ratio, at_least=MARGIN_GOAL)
     start = time.perf_counter()
-    run = el.run(experiment(40_000, stop), seed=0)
+    run = el.run(to_goal(), seed=0)
     return (time.perf_counter() - start) / 60 if run.success else float(np.inf)
 
 

@@ -84,7 +84,7 @@ def test_the_readme_runs_as_printed(here):
 
 def test_the_theorems_run_as_printed(capsys):
     (code,) = blocks("docs/theorems.md")
-    run(replaced(code, [("steps=1001", "steps=301"), ("width=128", "width=64")]), "theorems.md")
+    run(replaced(code, [("steps=2001", "steps=601"), ("width=128", "width=64")]), "theorems.md")
     assert float(capsys.readouterr().out) < 0.5
 
 

@@ -3,17 +3,20 @@
 `el.run`, a sweep and a store all hand back a `Run`. Its numbers are declared once, in `Metrics`:
 a new one is a line there, and tables, stores and messages follow. Its curves, what probes saw and
 its weights are arrays, which a run from a store reads when they are asked for. This module imports
-no JAX: a store is read without it.
+no JAX: a store is read without it. It imports pandas when a table is asked for: the explorer starts
+without one.
 """
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas
 
 Key = tuple[str, int]  # what a run is stored under: the hash of its experiment, and its seed
 # Columns by kind: "history", "probes", "params", "table". Not `Mapping[str, Mapping[...]]`: a check
@@ -78,6 +81,8 @@ class Run(Metrics):
         return f"Run({self.hash}, seed={self.seed}, {self.status}{success}{steps}{error})"
 
     def _repr_html_(self) -> str:
+        import pandas as pd
+
         numbers = pd.DataFrame([self.row()]).to_html(index=False)
         return f"<p>Run of experiment {self.hash}</p>{numbers}"
 
@@ -96,9 +101,9 @@ class Run(Metrics):
         return plain.from_json(self.source)
 
     @cached_property
-    def history(self) -> pd.DataFrame:
+    def history(self) -> "pandas.DataFrame":
         """One row per evaluation: step, losses, errors, and on how many test rows."""
-        return pd.DataFrame(dict(self.arrays.get("history", {})))
+        return _frame(self.arrays.get("history", {}))
 
     @cached_property
     def probes(self) -> dict[str, np.ndarray]:
@@ -106,9 +111,9 @@ class Run(Metrics):
         return dict(self.arrays.get("probes", {}))
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pandas.DataFrame":
         """What a computation returned."""
-        return pd.DataFrame(dict(self.arrays.get("table", {})))
+        return _frame(self.arrays.get("table", {}))
 
     @cached_property
     def params(self) -> Any:
@@ -171,20 +176,24 @@ class Runs(Sequence[Run]):
         return Runs([self.labels[i] for i in chosen], [self._runs[i] for i in chosen])
 
     @cached_property
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pandas.DataFrame":
         """One row per run: its labels, seed, status and metrics; of computations, their rows."""
         if self._runs and all("table" in run.arrays for run in self._runs):
             return self.rows(lambda run: run.table)
+        import pandas as pd
+
         pairs = zip(self.labels, self._runs, strict=True)
         return typed(pd.DataFrame([{**label, **run.row()} for label, run in pairs]))
 
     @cached_property
-    def history(self) -> pd.DataFrame:
+    def history(self) -> "pandas.DataFrame":
         """One row per evaluation of every run, with its labels and seed."""
         return self.rows(lambda run: run.history)
 
-    def rows(self, table: Callable[[Run], pd.DataFrame]) -> pd.DataFrame:
+    def rows(self, table: Callable[[Run], Any]) -> "pandas.DataFrame":
         """A table of each run, one below the other, with the run's labels and seed in front."""
+        import pandas as pd
+
         parts = []
         for label, run in zip(self.labels, self._runs, strict=True):
             part = table(run)
@@ -194,7 +203,7 @@ class Runs(Sequence[Run]):
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def typed(rows: pd.DataFrame) -> pd.DataFrame:
+def typed(rows: "pandas.DataFrame") -> "pandas.DataFrame":
     """Metrics in columns of their own types, also where a run failed and has none.
 
     A run without a stop rule, or that failed, has neither succeeded nor not: that is missing. NaN
@@ -208,3 +217,9 @@ def typed(rows: pd.DataFrame) -> pd.DataFrame:
             is_whole = kind != "float" and not column.isna().any()
             columns[name] = column.astype(kind) if is_whole else column
     return rows.assign(**columns)
+
+
+def _frame(columns: Mapping[str, np.ndarray]) -> "pandas.DataFrame":
+    import pandas as pd
+
+    return pd.DataFrame(dict(columns))

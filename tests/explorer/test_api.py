@@ -1,16 +1,19 @@
 """The data behind the pages: the numbers of the store itself, in pages, with their totals."""
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from elegans import statistics
+from elegans.explorer import index
 from elegans.explorer.cells import wilson
 from elegans.explorer.curves import Curve, band, downsampled, plain
 from elegans.explorer.settings import Settings
 from elegans.store.store import Store
 
-from .conftest import FAILED, SAMPLES, STEPS, WIDTHS, experiment, name, run
+from .conftest import FAILED, PROBES, SAMPLES, STEPS, WIDTHS, experiment, name, run
 
 
 def get(client, path, **parameters):
@@ -254,3 +257,56 @@ def test_the_answer_of_a_store_with_damage_is_that_of_its_table(explored, tmp_pa
         assert cell["value"] == pytest.approx(rows["steps"].median())
         assert cell["runs"] == len(rows)
     assert isinstance(table, pd.DataFrame)
+
+
+def test_runs_are_there_before_all_experiments_are(grid_path, monkeypatch):
+    """A store larger than a block: of each block of experiments the runs come with it."""
+    monkeypatch.setattr(index, "ROWS_PER_BLOCK", 5)
+    small = index.Index(grid_path)
+    small.refresh(0.0)
+    assert small.progress.experiments == 5
+    assert small.progress.runs == 5
+    assert not small.progress.is_complete
+    small.refresh()
+    assert small.progress.is_complete
+    whole = Store(grid_path, readonly=True).table().sort_values("run")
+    for column in ("seed", "steps", "test_error", "success"):
+        stored = whole[column].to_numpy(float, na_value=np.nan)
+        np.testing.assert_array_equal(small.column(column), stored)
+    names = [small.hashes[place] for place in small.column("place")]
+    assert names == whole["experiment"].tolist()
+    small.close()
+
+
+def test_runs_of_the_last_experiment_wait_until_it_is_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(index, "ROWS_PER_BLOCK", 2)
+    keys = [(width, 100) for width in (1, 2, 3, 4, 5)]
+    with Store(tmp_path / "late.db") as store:
+        store.register({name(*key): experiment(*key) for key in keys})
+        store.add([run(*key, 0) for key in (keys[1], keys[4], keys[0])], PROBES)
+    late = index.Index(tmp_path / "late.db")
+    late.refresh(0.0)
+    assert (late.progress.experiments, late.progress.runs) == (2, 1)
+    late.refresh()
+    assert [late.hashes[place] for place in late.column("place")] == [
+        name(*key) for key in (keys[1], keys[4], keys[0])
+    ]
+    late.close()
+
+
+def test_infinite_numbers_are_null_and_have_no_place_in_a_picture(explored, tmp_path):
+    key = (10, 100)
+    with Store(tmp_path / "infinite.db") as store:
+        store.register({name(*key): experiment(*key)})
+        losses = [1.0, 3.0, np.inf, np.inf, -np.inf]
+        runs = [dataclasses.replace(run(*key, i), test_loss=x) for i, x in enumerate(losses)]
+        store.add(runs, PROBES)
+    client = explored(tmp_path / "infinite.db")
+    rows = client.get("/api/v1/infinite/runs").json()["rows"]
+    assert [row["metrics"]["test_loss"] for row in rows] == [1, 3, None, None, None]
+    (cell,) = client.get("/api/v1/infinite/cells?z=test_loss").json()["cells"]
+    assert [cell[part] for part in ("low", "value", "high")] == [1, 3, None]
+    for page in ("", "/marginals?part=1", "/runs.csv", "/cells.csv", f"/cell/{name(*key)}"):
+        assert (
+            client.get(f"/store/infinite{page}?z=test_loss".replace("1?", "1&")).status_code == 200
+        )

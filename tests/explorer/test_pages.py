@@ -196,7 +196,7 @@ def test_a_path_without_anything_to_see_is_refused(paths, message, tmp_path, mon
         el.explore(tmp_path, port=70_000)
 
 
-def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path, grid_path):
+def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path, grid_path, explored):
     import sqlite3
 
     path = tmp_path / "old.db"
@@ -204,8 +204,13 @@ def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path, grid_pat
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA user_version = 1")
     connection.close()
-    with pytest.raises(StoreError, match="has schema 1; this elegans reads schema 2"):
-        listed([path])
+    for paths in ([path], [tmp_path]):
+        with pytest.raises(StoreError, match="has schema 1; this elegans reads schema 2"):
+            listed(paths)
+    (tmp_path / "new.db").write_bytes(grid_path.read_bytes())
+    client = explored(tmp_path)  # the rest of a directory is shown, with what is wrong
+    assert list(client.sources.stores) == ["new"]
+    assert "old.db has schema 1" in page(client, "/")
 
 
 def test_the_command_refuses_bad_input_and_needs_no_jax(tmp_path):
@@ -217,7 +222,8 @@ def test_the_command_refuses_bad_input_and_needs_no_jax(tmp_path):
     assert "There is nothing at nowhere" in done.stderr
     script = (
         "import sys, elegans.explorer.app\n"
-        "heavy = {'jax', 'scipy', 'matplotlib', 'altair', 'vl_convert'} & set(sys.modules)\n"
+        "heavy = {'jax', 'pandas', 'scipy', 'matplotlib', 'altair', 'vl_convert'}\n"
+        "heavy &= set(sys.modules)\n"
         "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

@@ -3,10 +3,12 @@
 import json
 import sqlite3
 import sys
+import time
 import zlib
 
 import pytest
 
+from elegans.explorer import limits
 from elegans.explorer.guard import POLICY, SANDBOX
 from elegans.explorer.sources import listed
 from elegans.runs import Run
@@ -231,15 +233,43 @@ def test_a_store_is_opened_to_read(client, grid_path):
         records._file.rows("DELETE FROM runs")
 
 
-def test_a_statement_is_stopped(client, monkeypatch):
-    from elegans.explorer import index
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
-    monkeypatch.setattr(index, "SECONDS_PER_STATEMENT", 0.05)
-    endless = (
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    )
-    with pytest.raises(index.Timeout, match="Filter first"):
-        client.sources.stores["grid"].index.select(endless)
+
+def test_a_statement_that_never_ends_is_stopped(client, monkeypatch):
+    monkeypatch.setattr(limits, "SECONDS_OF_COMPUTING", 0.05)
+    records = client.sources.stores["grid"]
+    with pytest.raises(limits.Timeout, match=r"0\.05 s of computing"), records.reading():
+        records._file.rows(f"{ENDLESS} SELECT count(*) FROM n")
+
+
+def test_a_store_with_an_endless_view_for_a_table_is_a_line_on_a_page(
+    tmp_path, explored, grid_path, monkeypatch
+):
+    monkeypatch.setattr(limits, "SECONDS_OF_COMPUTING", 0.05)
+    path = tmp_path / "endless.db"
+    path.write_bytes(grid_path.read_bytes())
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE totals")
+        connection.execute(
+            f"CREATE VIEW totals AS {ENDLESS} SELECT 'runs' AS name, i AS number FROM n"
+        )
+    connection.close()
+    client = explored(path)
+    answer = client.get("/store/endless")
+    assert answer.status_code == 200
+    assert "stopped after 0.05 s of computing" in answer.text
+
+
+def test_time_in_which_nothing_is_computed_does_not_count(client, monkeypatch):
+    """A busy machine: the statement waits ten times as long as it may compute."""
+    monkeypatch.setattr(limits, "SECONDS_OF_COMPUTING", 0.05)
+    monkeypatch.setattr(limits, "STEPS_BETWEEN_CHECKS", 10)
+    records = client.sources.stores["grid"]
+    with records.reading():
+        records._file.connection.create_function("wait", 1, lambda _: time.sleep(0.05))
+        query = f"{ENDLESS} SELECT count(wait(i)) FROM (SELECT i FROM n LIMIT 10)"
+        assert records._file.rows(query) == [(0,)]
 
 
 def test_what_is_not_a_store_is_refused_at_the_start(tmp_path):

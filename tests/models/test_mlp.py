@@ -119,7 +119,7 @@ def test_a_single_neuron_without_output_layer_trains():
         ({"width": 5, "hidden": (5,)}, r"width and depth are not given"),
         ({"hidden": ()}, r"at least one width"),
         ({"hidden": (5, 0)}, r"hidden holds widths.*got 0"),
-        ({"width": 5, "activation": "z^0"}, r"activation is one of 'relu'.*got 'z\^0'"),
+        ({"width": 5, "activation": "z^0"}, r"'z\^d' is a power of degree d, 1 to 99; got 'z\^0'"),
     ],
 )
 def test_bad_networks_are_refused_by_name(options, message):

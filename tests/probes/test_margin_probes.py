@@ -13,6 +13,7 @@ from elegans.probes import margins
 from elegans.protocols import View
 from elegans.tasks.groups import Cyclic, Quaternion, Symmetric
 from elegans.theory import groups as theory
+from elegans.training.regularisers import Norm
 
 
 def view_of(model, task, params):
@@ -55,6 +56,26 @@ def test_networks_of_maximum_margin_have_ratio_one():
     model, params = constructions.groups.sparse_parity(5, 3)
     view = view_of(model, el.tasks.Parity(5, 3), params)
     np.testing.assert_allclose(margins.margin(view)["ratio"], 1, rtol=1e-4)
+
+
+def test_a_run_may_stop_at_a_part_of_the_largest_margin():
+    training = el.Training(
+        loss="cross-entropy",
+        samples=None,
+        batch=None,
+        steps=4000,
+        evaluate_every=100,
+        learning_rate=1.0,
+        regulariser=Norm(1e-3, a=2.0, b=3.0, power=3.0),
+        stop=el.Stop(test_error=None, probe=el.probes.MarginRatio(), at_least=0.5),
+    )
+    task = el.tasks.GroupOperation(Cyclic(3))
+    run = el.run(el.Experiment(task, el.models.TwoEmbedding(16), training), seed=0)
+    assert run.success
+    params = Embeddings(*(np.asarray(part, np.float64) for part in run.params))
+    margin = theory.normalised_margin(el.models.TwoEmbedding(16), params, task)
+    assert margin >= 0.5 * theory.maximum_margin(Cyclic(3)).value
+    assert run.steps < 4000
 
 
 def test_a_task_without_a_known_margin_is_refused():

@@ -21,7 +21,7 @@ def steps_squared(view):
 
 def test_watching_does_not_change_a_bit_of_a_record():
     probes = {
-        "support": el.probes.support_weight,
+        "support": el.probes.SupportShare(),
         "path": el.probes.SupNormPath(),
         "all": el.probes.parameters,
         "own": steps_squared,

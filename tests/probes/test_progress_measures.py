@@ -8,9 +8,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from elegans.models import MLP, DisjointPolyNet, PolyNet
+from elegans.models import MLP, DisjointPolyNet, PolyNet, TransformerClassifier
 from elegans.models.inits import Layer, Layers
-from elegans.probes import FourierGap, RelevantLead, RelevantProduct, SupportShare
+from elegans.probes import FourierGap, RelevantLead, RelevantProduct, SupNormPath, SupportShare
 from elegans.protocols import View
 from elegans.tasks import DisjointParity, Parity
 
@@ -100,6 +100,18 @@ def test_the_product_of_relevant_weights():
     np.testing.assert_allclose(RelevantProduct()(seen), expected, rtol=1e-6)
 
 
-def test_a_gap_without_a_closed_form_is_refused():
-    with pytest.raises(ValueError, match=r"FourierGap: .* 'z\^3' and for PolyNets .*'relu'|MLP"):
-        FourierGap()(view(MLP(width=2)))
+@pytest.mark.parametrize("model", [MLP(width=2), MLP(width=2, activation="z^2"), PolyNet(degree=2)])
+def test_a_gap_without_a_closed_form_is_refused(model):
+    name = type(model).__name__
+    with pytest.raises(ValueError, match=rf"'z\^3' and for PolyNets of degree 3 .* got {name}\("):
+        FourierGap()(view(model))
+
+
+@pytest.mark.parametrize(
+    "model", [DisjointPolyNet(degree=3), TransformerClassifier.parity(heads=2, dim=16)]
+)
+@pytest.mark.parametrize("probe", [SupNormPath(), RelevantLead(), SupportShare(), FourierGap()])
+def test_a_network_without_a_first_layer_is_refused_by_name(model, probe):
+    name = type(model).__name__
+    with pytest.raises(TypeError, match=rf"params.layers\[0\].weight, .* got {name}\("):
+        probe(view(model, DisjointParity(6, 3)))

@@ -110,7 +110,7 @@ def test_claims_of_and_curves(claim, change):
     assert not claim(curve_tables(change)).holds
 
 
-def attention_tables(elsewhere=0.2, first=0.03, late=0.0, **changes):
+def attention_tables(elsewhere=0.2, first=0.03, late=0.0, steady=0.005, **changes):
     final = pd.DataFrame(
         {
             "seed": range(5),
@@ -137,9 +137,14 @@ def attention_tables(elsewhere=0.2, first=0.03, late=0.0, **changes):
             "test_error": np.repeat([0.5, 0.0, 0.0], 5),
         }
     )
+    shares = {
+        attention_claims.UNDROPPED: elsewhere,
+        attention_claims.LONGER: elsewhere,
+        attention_claims.STEADY: steady,
+    }
     variants = pd.concat(
-        final[["seed"]].assign(variant=name, irrelevant=elsewhere, test_error=late)
-        for name in (attention_claims.UNDROPPED, attention_claims.LONGER)
+        final[["seed"]].assign(variant=name, irrelevant=share, test_error=late)
+        for name, share in shares.items()
     )
     return Tables({"final": final, "curves": curves, "variants": variants}, {})
 
@@ -152,6 +157,8 @@ def attention_tables(elsewhere=0.2, first=0.03, late=0.0, **changes):
         (attention_claims.selection_comes_first, {"first": 0.2}),
         (attention_claims.more_steps_do_not_help, {"elsewhere": 0.05}),
         (attention_claims.more_steps_do_not_help, {"late": 0.5}),
+        (attention_claims.dropout_spreads_attention, {"steady": 0.05}),
+        (attention_claims.dropout_spreads_attention, {"late": 0.5}),
         (attention_claims.a_false_bit_takes_it_all, {"irrelevant_if_false": 0.9}),
         (attention_claims.largest_weights_are_hidden_bits, {"top_is_hidden": False}),
         (attention_claims.false_bits_are_looked_at, {"weight_if_true": 9.0}),

@@ -9,21 +9,21 @@ import pandas as pd
 import pytest
 
 from elegans.report.result import Tables
-from elegans.studies.attention import figures_and, figures_classes, sparse_and
-from elegans.studies.attention.protocol import HALF, Network, ThresholdSettings, conjunction
+from elegans.studies.attention import figures_and, figures_classes, sparse_and, which_functions
+from elegans.studies.attention.protocol import HALF, Network, conjunction
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.attention.which_functions import RANDOM_TABLE
 from elegans.studies.study import Scale
 from elegans.training.program import split
 
-TINY = ThresholdSettings(
+TINY = sparse_and.Settings(
     lengths=(6, 10),
-    grid=(9, 12, 16),
+    multiples=(0.4,),
+    grid=(15, 16),
     trials=2,
-    restarts=1,
+    restarts=2,
     steps=20,
     test_rows=64,
-    per_round=3,
     network=Network(dim=8, heads=2),
 )
 
@@ -35,6 +35,7 @@ def test_sparse_and_runs_from_end_to_end(tmp_path):
     table = result.tables["thresholds"]
     assert table["T"].tolist() == [6, 10]
     assert (table["sizes"] == 3).all()
+    assert len(result.tables["sizes-restart-2"]) == (~result.tables["sizes"]["success"]).sum()
     assert (table["bits"] <= table["search"]).all()
     assert len(result.tables["trials"]) == 2 * 3 * 2
     assert result.structures == 2  # one per T: all sizes are below one power of two
@@ -44,14 +45,19 @@ def test_sparse_and_runs_from_end_to_end(tmp_path):
 
 
 def test_a_sweep_over_m_compiles_once_per_power_of_two():
+    settings = dataclasses.replace(TINY, lengths=(50, 60), grid=(100,), restarts=3)
+
     def structure(T, m):
-        experiment = sparse_and.until_success(
-            T, m, Network(), restart=m % 3, steps=10, rows=128, test_rows=100
-        )
+        _, experiment = settings.points({"T": T}, m)[m % 3]
         return split(experiment.task, experiment.model, experiment.training)[0]
 
     assert len({structure(50, m) for m in range(33, 65)}) == 1
     assert len({structure(T, m) for T in (50, 60) for m in (40, 50, 70, 100)}) == 4
+
+
+def test_sizes_are_multiples_of_what_elimination_needs():
+    settings = dataclasses.replace(TINY, multiples=(0.5, 1.0), grid=(200,))
+    assert settings.sizes(100) == (28, 55, 200)
 
 
 @pytest.mark.parametrize("T, m", [(20, 40), (50, 49), (100, 55), (300, 65), (1100, 77)])
@@ -105,6 +111,23 @@ def test_the_random_function_is_correlated_with_two_of_its_bits():
     bits = 1 - 2 * (np.arange(8)[:, None] >> np.arange(3) & 1)
     assert (bits.T @ np.array(RANDOM_TABLE) / 8).tolist() == [0.0, 0.5, -0.5]
     assert sum(RANDOM_TABLE) == 0
+    by_two_bits = np.array(RANDOM_TABLE).reshape(4, 2)  # rows are the values of bits 1 and 2
+    assert np.abs(by_two_bits.mean(axis=1)).mean() == 0.5  # the best guess is right on 75%
+
+
+def test_errors_of_runs_that_failed_leave_out_those_that_succeeded():
+    table = pd.DataFrame(
+        {
+            "function": ["AND"] * 4 + ["XOR"],
+            "T": 10,
+            "samples": 16,
+            "success": pd.array([True, False, False, None, True], dtype="boolean"),
+            "test_error": [0.0, 0.1, 0.2, 0.3, 0.0],
+        }
+    )
+    (row,) = which_functions.errors_of_failures(table).to_dict("records")
+    assert (row["function"], row["runs"]) == ("AND", 3)
+    assert [row[name] for name in ("low", "error", "high")] == pytest.approx([0.15, 0.2, 0.25])
 
 
 def test_the_docs_show_the_three_wirings_as_they_are_drawn():

@@ -189,6 +189,15 @@ def test_claims_about_first_steps_fail_where_they_should():
     assert not holds(even_odd_claims.first_step_decays_quadratically, noisy)
     same = good["two_steps"].assign(measured=good["two_steps"]["exact"])
     assert not holds(even_odd_claims.margin_matters, Tables({"two_steps": same}, good.facts))
+    untrained = Tables({"two_steps": good["two_steps"].assign(measured=0.02)}, good.facts)
+    for claim in (
+        even_odd_claims.second_position_leads,
+        even_odd_claims.diagonal_bias,
+        even_odd_claims.steps_are_those_of_the_population,
+        even_odd_claims.margin_matters,
+        even_odd_claims.first_step_decays_quadratically,
+    ):
+        assert not holds(claim, untrained)
 
 
 def test_claims_about_exact_gradients_fail_on_other_gradients():

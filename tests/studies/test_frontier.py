@@ -208,6 +208,22 @@ def test_width_can_hurt_at_the_quick_scale_beyond_chance():
     assert not claim.holds
 
 
+def test_one_column_of_the_laptop_scale_shows_that_width_alone_decides():
+    """Of as many m, tasks and inits as the laptop scale has, one is enough, with all its seeds."""
+    settings = frontier.LAPTOP
+    rates = {
+        (init, width, samples): (float(init == "dense" and width == 1000 and samples == 1000), 1000)
+        for init in frontier.INITS
+        for width in (10, 1000)
+        for samples in range(1000, 1000 + len(settings.tasks) * len(settings.samples))
+    }
+    assert settings.seeds == SEEDS
+    tables = runs_with(rates)
+    assert frontier_claims.width_turns_failure_into_success(tables).holds
+    fewer = Tables({"runs": tables["runs"].query("seed > 0")})
+    assert not frontier_claims.width_turns_failure_into_success(fewer).holds
+
+
 def test_a_run_that_failed_counts_neither_way():
     tables = runs_with(GOOD)
     runs = tables["runs"].copy()

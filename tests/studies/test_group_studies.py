@@ -96,11 +96,18 @@ def test_slopes_are_zero_where_the_optimum_has_a_share_and_positive_elsewhere():
     assert (slopes[shares == 0] > 1e-5).all()
 
 
-def test_sums_of_rates_count_each_doubling():
-    training = TINY.training(3)
-    expected = np.concatenate([[0], np.cumsum([0.05] * 10 + [0.1] * 10)])
-    sums = networks.rate_sums(training, np.array([0, 5, 10, 20]))
-    np.testing.assert_allclose(sums, expected[[0, 5, 10, 20]])
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+def test_the_time_of_gradient_flow_counts_each_doubling_and_momentum(momentum):
+    training = replace(TINY, momentum=momentum).training(3)
+    expected = np.concatenate([[0], np.cumsum([0.05] * 10 + [0.1] * 10)]) / (1 - momentum)
+    times = networks.flow_times(training, np.array([0, 5, 10, 20]))
+    np.testing.assert_allclose(times, expected[[0, 5, 10, 20]])
+
+
+def test_the_time_of_gradient_flow_of_a_rate_that_falls_to_zero():
+    training = replace(TINY, doublings=(), schedule="linear").training(3)
+    times = networks.flow_times(training, np.array([0, 10, 20]))
+    np.testing.assert_allclose(times, 0.05 * np.array([0, 10 - 45 / 20, 20 - 190 / 20]), rtol=1e-6)
 
 
 @pytest.mark.parametrize("direction", margin_lines.DIRECTIONS)
@@ -155,7 +162,9 @@ def test_the_docs_show_the_drawing_of_figure_7_2():
     assert "images/neuron-and-network.svg" in page
 
 
-def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate=1.0):
+def game_tables(
+    network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate=1.0, ratio=0.97, start=0.5
+):
     """Tables of two groups, the second without the condition, and of a dying representation."""
     groups = pd.DataFrame(
         {
@@ -174,7 +183,7 @@ def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate
             "representation": ["x", "y"] * 3,
             "seed": np.repeat([0, 1, 2], 2),
             "theory": [0.0, 1.0] * 3,
-            "share_start": 0.5,
+            "share_start": start,
             "share_end": [share, 1 - share] * 3,
         }
     )
@@ -186,7 +195,10 @@ def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate
             "predicted": [0.1, 1e-4] * 3,
         }
     )
-    return Tables({"groups": groups, "optimum": optimum, "decay": decay}, {"trained": "B"})
+    ends = pd.DataFrame({"seed": range(3), "ratio": ratio, "theory_ratio": 0.974})
+    ends = ends.assign(norm=1.0, theory_norm=1.0)
+    tables = {"groups": groups, "optimum": optimum, "decay": decay, "ends": ends}
+    return Tables(tables, {"trained": "B"})
 
 
 @pytest.mark.parametrize(
@@ -198,6 +210,11 @@ def game_tables(network=1.0, neuron=1.0, formula=1.0, never=1, share=0.001, rate
         (margin_game_claims.condition_matters, {"never": 0}),
         (margin_game_claims.forbidden_representation_dies, {"share": 0.02}),
         (margin_game_claims.forbidden_representation_dies, {"rate": 0.5}),
+        (margin_game_claims.training_reaches_the_optimum, {"ratio": 0.95}),
+        (margin_game_claims.training_reaches_the_optimum, {"ratio": np.nan}),
+        (margin_game_claims.shares_are_those_of_the_optimum, {"share": np.nan}),
+        (margin_game_claims.shares_are_those_of_the_optimum, {"share": 0.2}),
+        (margin_game_claims.shares_are_those_of_the_optimum, {"start": 0.95}),
     ],
 )
 def test_claims_about_games_can_fail(claim, change):
@@ -252,6 +269,8 @@ def addition_tables(ratio=0.999, norm=1.0, share=0.5, count=3, relu=0.9, start=0
     "claim, change",
     [
         (modular_addition_claims.margin_is_reached, {"ratio": 0.98}),
+        (modular_addition_claims.margin_is_reached, {"ratio": np.nan}),
+        (modular_addition_claims.norm_and_loss_are_predicted, {"norm": np.nan}),
         (modular_addition_claims.norm_and_loss_are_predicted, {"norm": 1.05}),
         (modular_addition_claims.frequencies_share_evenly, {"share": 0.4}),
         (modular_addition_claims.every_frequency_is_present, {"count": 0}),
@@ -291,6 +310,7 @@ def feature_tables(ratio=0.979, share=0.8, gone=0.0, count=5, **end):
     "claim, change",
     [
         (group_features_claims.optimum_is_reached, {"ratio": 0.96}),
+        (group_features_claims.optimum_is_reached, {"ratio": np.nan}),
         (group_features_claims.neurons_have_one_representation, {"power_v": 0.9}),
         (group_features_claims.shares_are_predicted, {"share": 0.7}),
         (group_features_claims.representations_are_those_of_the_optimum, {"count": 0}),

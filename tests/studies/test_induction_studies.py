@@ -140,6 +140,7 @@ def test_claims_about_phases_hold_of_phases_and_of_nothing_else():
     ):
         assert holds(claim, good)
         assert not holds(claim, untrained)
+    assert not holds(heads_claims.minimal_spends_less_time_at_unigrams, untrained)
     stuck = heads_tables(STUCK, STUCK, doubly=flat)
     assert not holds(heads_claims.phases_come_in_order, stuck)
     assert not holds(heads_claims.transformers_end_at_bigrams, stuck)
@@ -302,7 +303,7 @@ def mixture_tables(**curve) -> Tables:
     times = table.groupby(["arm", "share", "seed"], sort=False)[list(table)].apply(
         lambda part: mixtures.arrival(part, 1 / 3)
     )
-    facts = {"goal": 0.07, "states": 3, "length": 50, "seeds": SEEDS}
+    facts = {"goal": 0.07, "states": 3, "length": 50, "seeds": SEEDS, "mixture_seeds": SEEDS}
     return Tables({"curves": table, "times": times.reset_index(), "levels": levels()}, facts)
 
 

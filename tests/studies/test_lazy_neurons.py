@@ -1,5 +1,7 @@
 """`lazy-neurons`: claims that made-up tables break, an untrained network, one run."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -31,18 +33,25 @@ UNTRAINED = {
 }
 
 
-def lazy_tables(coins=20.0, chains=8.0, **changes) -> Tables:
+ALL_LABELS = (claims.RULE, claims.COINS)
+STRONG = GOOD | {"half_effective": 3.0, "at_success": 5.0}
+
+
+def lazy_tables(coins=20.0, chains=8.0, strong=None, **changes) -> Tables:
     """Tables of runs that all end alike, but for a little; changes are those of one case."""
     rows = []
-    for width in (100, 300):
-        for labels in (claims.RULE, claims.COINS):
-            values = GOOD | (changes if width == 300 and labels == claims.RULE else {})
-            if labels == claims.COINS:
-                values = GOOD | {"end": coins, "at_success": np.nan}
-            case = {"network": f"width {width}", "data": "fresh", "labels": labels}
-            rows += [{**case, "seed": s, **values} for s in range(SEEDS)]
+    for width, decay, labels in itertools.product((100, 300), (0.01, 0.05), ALL_LABELS):
+        values = GOOD if decay == 0.01 else STRONG
+        if width == 300 and labels == claims.RULE:
+            values = values | changes
+        if decay == 0.05:
+            values = values | (strong or {})
+        if labels == claims.COINS:
+            values = GOOD | {"end": coins, "at_success": np.nan}
+        case = {"network": f"width {width}", "data": "fresh", "decay": decay, "labels": labels}
+        rows += [{**case, "seed": s, **values} for s in range(SEEDS)]
     for labels, success in ((claims.CHAINS, chains), (claims.INDEPENDENT, np.nan)):
-        case = {"network": claims.TRANSFORMER, "data": "fresh", "labels": labels}
+        case = {"network": claims.TRANSFORMER, "data": "fresh", "decay": 0.01, "labels": labels}
         values = GOOD | {"at_success": success}
         rows += [{**case, "seed": s, **values} for s in range(SEEDS)]
     return Tables({"runs": pd.DataFrame(rows)})
@@ -51,6 +60,7 @@ def lazy_tables(coins=20.0, chains=8.0, **changes) -> Tables:
 ALL = (
     claims.fewer_neurons_work_after_success,
     claims.they_leave_at_the_transition,
+    claims.decay_decides,
     claims.it_is_dynamic,
     claims.coins_keep_more_neurons,
     claims.counting_positive_neurons_does_not_show_it,
@@ -74,10 +84,13 @@ def test_an_untrained_network_fails_every_claim(claim):
         (ALL[0], {"at_success": 11.0}),
         (ALL[1], {"half_effective": 7.0}),
         (ALL[1], {"half_effective": 3.0}),
-        (ALL[2], {"dead_end": 0.3}),
-        (ALL[3], {"end": 20.0}),
-        (ALL[4], {"positive_end": 0.2}),
-        (ALL[5], {"chains": 20.0}),
+        (ALL[2], {"strong": {"at_success": 11.0}}),
+        (ALL[2], {"strong": {"half_effective": 6.0}}),
+        (ALL[2], {"strong": {"at_success": np.nan}}),
+        (ALL[3], {"dead_end": 0.3}),
+        (ALL[4], {"end": 20.0}),
+        (ALL[5], {"positive_end": 0.2}),
+        (ALL[6], {"chains": 20.0}),
     ],
 )
 def test_claims_about_activity_can_fail(claim, change):
@@ -112,7 +125,7 @@ def test_a_run_has_a_curve_and_certificates_above_what_is_sampled():
     assert (certificates["degree"] <= 6).all()
     curve = lazy_neurons.parity_curve(run)
     np.testing.assert_array_equal(curve["step"], [0, 20, 40])
-    labels = {"network": "width 8", "data": "fresh", "labels": claims.RULE, "seed": 0}
-    tables = Tables({"curves": curve.assign(**labels)}, {"n": 6, "k": 2, "states": 3})
+    labels = dict(zip(claims.CASE, ("width 8", "fresh", 0.01, claims.RULE), strict=True))
+    tables = Tables({"curves": curve.assign(**labels, seed=0)}, {"n": 6, "k": 2, "states": 3})
     assert figures_lazy.activity(tables).axes
     assert figures_lazy.activity_chart(tables).to_dict()

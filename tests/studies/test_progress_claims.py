@@ -19,6 +19,7 @@ from elegans.studies.progress import (
     weak_to_strong,
     width_and_time,
 )
+from elegans.studies.progress.phase_transitions import longest_tread
 
 RNG = np.random.default_rng(0)
 SEEDS = np.arange(40)
@@ -198,10 +199,12 @@ def plateaus(powers, relu, listed=0.6):
     labels = [f"a{i}" for i in range(18)]
     every = frame(label=labels, rate=0.1, row="all", share=listed)
     wide = frame(
-        network=["z^3"] * 5 + ["relu"] * 5,
+        network=["z^3"] * 5 + ["relu"] * 10,
+        width=[300] * 10 + [10] * 5,
         batch=256.0,
         row="wide",
-        share=[powers] * 5 + [relu] * 5,
+        share=[powers] * 5 + [relu] * 10,
+        tread=[powers] * 5 + [relu] * 10,
     )
     return {
         "plateaus": pd.concat([every, wide], ignore_index=True),
@@ -246,12 +249,15 @@ def robust(converged, label="i", batch=32):
 
 
 def transformer(sgd, adam):
+    """Runs that converge of 10 on the larger task; on the smaller one all do."""
     rows = frame(
+        n=20,
+        k=4,
         optimizer=["sgd"] * 10 + ["adam"] * 10,
         rate=0.1,
         success=[*(np.arange(10) < sgd), *(np.arange(10) < adam)],
     )
-    return {"transformer": rows}
+    return {"transformer": pd.concat([rows, rows.assign(n=10, k=3, success=True)])}
 
 
 def doubled(wins):
@@ -416,6 +422,11 @@ CASES = {
         plateaus(0.1, 0.6),
         plateaus(0.6, 0.6),
     ),
+    "steps": (
+        phase_claims.few_rectifiers_fall_in_steps,
+        plateaus(0.1, 0.4),
+        plateaus(0.3, 0.1),
+    ),
     "some rate": (scaling_claims.some_rate_works, robust(4), robust(0)),
     "exponents grow": (
         scaling_claims.exponent_grows_with_k,
@@ -465,6 +476,15 @@ def test_a_claim_holds_where_it_is_true_and_fails_where_it_is_false(name):
 def test_starred_architectures_are_judged_at_batches_of_16_or_more():
     assert scaling_claims.some_rate_works(Tables(robust(0, label="*i", batch=4))).holds
     assert not scaling_claims.some_rate_works(Tables(robust(0, label="*i", batch=32))).holds
+
+
+def test_a_tread_is_where_the_error_rests_on_its_way_down():
+    steps = np.arange(0.0, 1001.0, 10.0)
+    line = 0.5 * (1 - steps / 1000)
+    stairs = np.select([steps < 200, steps < 700, steps < 900], [0.5, 0.25, 0.02], 0.0)
+    assert longest_tread(steps, line) == pytest.approx(100, abs=10)  # 5 points of 50
+    assert longest_tread(steps, stairs) == 490  # neither the plateau nor the end
+    assert longest_tread(steps, np.where(steps < 500, 0.5, 0.0)) == 0
 
 
 def test_every_claim_of_the_chapter_is_broken_here():

@@ -124,6 +124,7 @@ def sample_tables(exponent=1.0, **changes) -> Tables:
         (samples_claims.random_dense_networks_are_easier, {samples_claims.UNGATED: 200}),
         (samples_claims.worst_dense_networks_are_harder, {samples_claims.JUNTA: 600}),
         (samples_claims.grows_less_than_the_dense_bound, {"exponent": 2.2}),
+        *[(claim, dict.fromkeys(THRESHOLDS, 10**6)) for claim in sparse_samples.STUDY.claims],
     ],
 )
 def test_claims_about_samples_can_fail(claim, change):

@@ -35,6 +35,8 @@ OVER = over_sparse.Settings(
     narrower=(1.0,),
     many=500,
     seeds=2,
+    plain_seeds=2,
+    width_seeds=2,
     steps=40,
 )
 UNDER = under_sparse.Settings(
@@ -96,6 +98,7 @@ def test_theorem_16_is_run_in_every_arm():
     assert set(trials["arm"]) == {"plain", "truncated", "fixed features"}
     assert len(result.tables["exponents"]) == 4
     assert (result.tables["thresholds"]["prescribed"] > 0).all()
+    assert len(figures_theorems.over_sparse(Tables(result.tables, result.facts)).axes) == 3
 
 
 def test_theorem_21_finds_the_support_at_its_prescription():
@@ -112,7 +115,7 @@ def test_the_gradients_of_good_neurons_are_those_of_the_closed_form():
     w = np.full(n, good_neurons.small_weight(n, s))
     w[:s] = 1.0
     exact = gradients.enumerated(w, tuple(range(k)))
-    relevant, irrelevant = good_neurons.sizes_of_gradient(n, k, s)
+    relevant, irrelevant = resources.partial_gradients(n, k, s)
     np.testing.assert_allclose(np.abs(exact[s:k]), relevant, rtol=1e-9)
     np.testing.assert_allclose(np.abs(exact[k:]), irrelevant, rtol=1e-9)
 
@@ -203,6 +206,7 @@ def law_tables(shift="", by=0.0, facts=None, **tables):
             "slope": theory + by * (law == shift),
             "low": theory + by * (law == shift) - 0.1,
             "high": theory + by * (law == shift) + 0.1,
+            "exact": theory,
             "theory": theory,
         }
         for law, theory in LAWS.items()
@@ -227,6 +231,17 @@ def law_tables(shift="", by=0.0, facts=None, **tables):
 def test_claims_about_exponents_hold_and_break(claim, law, by):
     assert claim(law_tables()).holds
     assert not claim(law_tables(law, by)).holds
+
+
+def test_exponents_are_held_against_the_exact_calculation_and_not_the_limit():
+    table = law_tables()["exponents"]
+    is_plain = table["law"] == "samples over s, plain"
+    exact = table.assign(exact=table["exact"].where(~is_plain, 2.0))
+    shifted = exact.assign(**{c: exact[c] + is_plain for c in ("slope", "low", "high")})
+    for tables, holds in ((exact, False), (shifted, True)):
+        claim = over_claims.samples_grow_with_sparsity(Tables({"exponents": tables}, {}))
+        assert claim.holds == holds
+        assert "it should be 2.00, in the limit 1" in claim.measured
 
 
 def over_tables(success=True, fixed=0.8, saves=10.0, prescribed=1e6):

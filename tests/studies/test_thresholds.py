@@ -21,7 +21,7 @@ class Answers:
 
 def driven(truth, per_round, seeds=4, monkeypatch=None):
     """The table of all trials of a search in which m >= truth[T] succeeds."""
-    monkeypatch.setattr(thresholds.Sweep, "of", lambda points, seeds: (list(points), seeds))
+    monkeypatch.setattr(thresholds.Sweep, "of", list)
     groups = [{"T": T} for T in truth]
     generator = search(
         groups,
@@ -36,12 +36,15 @@ def driven(truth, per_round, seeds=4, monkeypatch=None):
             mapping = next(generator) if answer is None else generator.send(answer)
         except StopIteration:
             return pd.concat(tables), len(tables)
-        ((name, (points, count)),) = mapping.items()
+        ((name, points),) = mapping.items()
         rows = []
-        for labels, _ in points:
-            # Only the second restart succeeds: a trial succeeds with any of them.
-            is_enough = labels["restart"] == 1 and labels["samples"] >= truth[labels["T"]]
-            rows += [{**labels, "seed": s, "success": is_enough} for s in range(count)]
+        for labels, _, left in points:
+            # Of odd seeds only the second restart succeeds: a trial succeeds with any of them.
+            is_enough = labels["samples"] >= truth[labels["T"]]
+            rows += [
+                {**labels, "seed": s, "success": is_enough and labels["restart"] == s % 2}
+                for s in left
+            ]
         tables.append(pd.DataFrame(rows))
         answer = {name: Answers(tables[-1])}
 
@@ -50,7 +53,11 @@ def driven(truth, per_round, seeds=4, monkeypatch=None):
 def test_search_finds_the_least_size_of_the_grid_for_every_group(monkeypatch, per_round, rounds):
     truth = {5: 0, 10: 35, 20: 70, 40: 120, 80: 500}
     table, count = driven(truth, per_round, monkeypatch=monkeypatch)
-    assert count == rounds
+    assert count == 2 * rounds
+    has_succeeded = table["samples"] >= table["T"].map(truth)
+    repeated = table["restart"] == 1
+    assert not (repeated & has_succeeded & (table["seed"] % 2 == 0)).any()
+    assert (repeated & ~has_succeeded & (table["seed"] % 2 == 0)).any()
     found = threshold_table(trials(table, ["T"]), ["T"], GRID).set_index("T")
     assert found["m_star"].to_dict() == {5: 20, 10: 40, 20: 70, 40: 120, 80: math.inf}
     assert found["is_censored"].to_dict() == {5: False, 10: False, 20: False, 40: False, 80: True}

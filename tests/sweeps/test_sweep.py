@@ -109,6 +109,16 @@ def test_a_cell_that_appears_twice_is_done_once(experiment):
     pd.testing.assert_series_equal(table.loc[0], table.loc[1], check_names=False)
 
 
+def test_a_point_may_have_seeds_of_its_own(experiment):
+    other = experiment.varied({"training.samples": 50})
+    sweep = el.Sweep.of([({"m": 1}, experiment, [3]), ({"m": 2}, other)], seeds=[0, 7])
+    assert (len(sweep), sweep.seeds) == (3, (3, 0, 7))
+    table = sweep.run(workers=0, progress=False)
+    assert table[["m", "seed"]].to_numpy().tolist() == [[1, 3], [2, 0], [2, 7]]
+    alone = el.Sweep.of([({}, experiment)], seeds=[3]).run(workers=0, progress=False)
+    assert table.loc[0, "test_error"] == alone.loc[0, "test_error"]
+
+
 class Flaky(InProcess):
     """An executor that breaks at its third request."""
 

@@ -73,6 +73,8 @@ def test_chains_without_one_stationary_law_are_refused_by_name():
         stationary_law(np.array([[0.5, 0.4], [0.5, 0.5]]))
     with pytest.raises(ValueError, match=r"least entry is -0.5"):
         stationary_law(np.array([[1.5, -0.5], [0.5, 0.5]]))
+    with pytest.raises(ValueError, match=r"one row and one column per state; .* \(2, 3\)"):
+        stationary_law(np.full((2, 3), 1 / 3))
 
 
 @pytest.mark.parametrize("states", [2, 6])
@@ -200,8 +202,9 @@ def test_bad_input_is_refused_by_name(build, part):
         lambda: el.tasks.MarkovChains(2, 10, prior=1.0),
         lambda: el.tasks.NGrams(3, 2, 10, prior=el.tasks.IidUnigram()),
         lambda: el.tasks.MarkovChains(2, 10, el.tasks.Mixture((0.5, 0.5), (1, 2))),
+        lambda: el.tasks.Mixture(0.5),
     ],
 )
 def test_a_prior_that_is_none_is_refused(build):
-    with pytest.raises(TypeError, match=r"prior|parts"):
+    with pytest.raises(TypeError, match=r"prior|parts|weights is a tuple"):
         build()

@@ -1,5 +1,6 @@
 """The certificate of sensitivity against enumeration, and the family that attains it."""
 
+import jax.random as jr
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,10 +8,12 @@ from hypothesis import strategies as st
 from tests.brute_force import cube
 
 from elegans import constructions
-from elegans.models import MLP
+from elegans.models import MLP, AttentionOnly
 from elegans.models.inits import Layer, Layers
+from elegans.tasks import MarkovChains
 from elegans.theory import sparse_activation
 from elegans.theory.boolean import fourier
+from elegans.theory.sparse_activation.activity import checked_inputs
 
 
 def drawn(seed, n, s):
@@ -31,6 +34,8 @@ def test_the_certificate_is_above_the_sensitivity_and_below_the_class_bound(seed
     sensitivity = fourier.average_sensitivity(h, n)
     assert sensitivity <= bound * (1 + 1e-6)
     active = cube(n) @ w + b > 1e-6
+    squares = sum((active @ np.abs(u * row)) ** 2 for row in w)
+    assert bound == pytest.approx(4 * np.mean(squares), rel=1e-9, abs=1e-12)
     minkowski = 4 * np.mean((active @ (np.abs(u) * np.linalg.norm(w, axis=0))) ** 2)
     assert bound <= minkowski * (1 + 1e-6)
     found = sparse_activation.membership(params)
@@ -98,3 +103,21 @@ def test_networks_without_one_layer_of_rectifiers_are_refused():
         sparse_activation.activity_bound(MLP(width=4), params, x=cube(5))
     with pytest.raises(ValueError, match="activation None"):
         sparse_activation.activity_bound(object(), params)
+    transformer, task = AttentionOnly(mlp=True), MarkovChains(2, 10)
+    weights = transformer.init_params(jr.key(0), task)
+    with pytest.raises(ValueError, match=r"each layer is a weight and a bias, .*AttentionOnly"):
+        sparse_activation.activity_bound(transformer, weights)
+
+
+@pytest.mark.parametrize(
+    "x, part",
+    [
+        (np.ones(2), "one row per input, at least one; its shape is \\(2,\\)"),
+        (np.ones((0, 2)), "its shape is \\(0, 2\\)"),
+        (np.array([[1.0, 0.0]]), "bits, \\+1 or -1; one is 0"),
+        (np.array([[1.0, np.nan]]), "one is nan"),
+    ],
+)
+def test_inputs_that_are_no_rows_of_bits_are_refused(x, part):
+    with pytest.raises(ValueError, match=part):
+        checked_inputs(x, 2)

@@ -13,6 +13,7 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from elegans.constructions import selection_head, selection_heads
+from elegans.models import TransformerClassifier
 from elegans.models.transformers.bounded import BoundedTransformer
 from elegans.tasks import Parity
 from elegans.theory import capacity
@@ -350,6 +351,11 @@ def bad(**changes):
 def test_bad_input_is_refused_by_name(call, message):
     with pytest.raises(ValueError, match=message):
         call(capacity)
+
+
+def test_norms_are_those_of_a_network_that_is_bounded():
+    with pytest.raises(TypeError, match=r"TransformerClassifier\(\) is not in the classes"):
+        capacity.norms(TransformerClassifier(), None)
 
 
 def test_one_head_is_asked_for_where_one_is_meant():

@@ -163,6 +163,10 @@ def test_supports_and_weights_that_do_not_fit_are_refused():
     w = np.ones(4)
     with pytest.raises(ValueError, match=r"sinusoid\(n=4\): support holds coordinates"):
         gradients.sinusoid(w, 0.0, (0, 4))
+    with pytest.raises(ValueError, match=r"sinusoid\(n=4\): weights are finite; got .*nan"):
+        gradients.sinusoid(np.array([1.0, np.nan, 0.0, 0.0]), 0.0, (0, 1))
+    with pytest.raises(ValueError, match="sinusoid: b is the bias, so it is finite; got inf"):
+        gradients.sinusoid(w, math.inf, (0, 1))
     with pytest.raises(ValueError, match="2 distinct coordinates"):
         gradients.power(w, 0.0, (1, 1))
     with pytest.raises(ValueError, match="degree is that of a neuron"):

@@ -83,6 +83,8 @@ def test_what_the_theorem_is_not_about_is_refused():
         resources.dense_sign(3001, 3, 0.1)
     with pytest.raises(ValueError, match="even k and odd n"):
         resources.dense_sign(3000, 2, 0.1)
+    with pytest.raises(ValueError, match=r"least_bits\(k=3, epsilon=0.1\): .* even k"):
+        resources.least_bits(3, 0.1)
 
 
 def test_errata_the_chance_of_a_good_pair():

@@ -14,6 +14,7 @@ from elegans.theory.groups import (
     class_condition,
     closed_form_margin,
     cyclic_margin,
+    game,
     maximum_margin,
     normalised_margin,
     parity_margin,
@@ -71,7 +72,7 @@ def test_maximum_margins_of_the_sheet(name):
 @pytest.mark.parametrize("name", UNLISTED)
 def test_maximum_margins_of_symmetric_groups_without_tables(name):
     k, expected = UNLISTED[name]
-    maximum_margin.cache_clear()
+    game._maximum_margin.cache_clear()
     started = time.perf_counter()
     solution = maximum_margin(Symmetric(k))
     assert time.perf_counter() - started < 2

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from tests.groups import LARGE, SMALL
 
-from elegans.tasks.groups import Alternating, Cyclic, Dicyclic, Quaternion, Symmetric
+from elegans.tasks.groups import (
+    Alternating,
+    Cyclic,
+    Dicyclic,
+    Quaternion,
+    Symmetric,
+    check_group,
+)
 from elegans.theory.groups import (
     character_table,
     conjugacy_classes,
@@ -270,6 +277,13 @@ def test_vectors_of_another_group_are_refused():
         powers(Symmetric(3), np.zeros((5, 2)))
     with pytest.raises(ValueError, match="the group has 40320 elements"):
         irreducibles(Symmetric(8))
+
+
+@pytest.mark.parametrize("other", [5, "S3", np.array([[0, 1], [1, 0]])])
+def test_what_is_no_group_is_refused_by_name(other):
+    # The functions themselves are under the tests' check of types, which comes first.
+    with pytest.raises(TypeError, match=r"maximum_margin: takes a group such as Cyclic\(5\)"):
+        check_group("maximum_margin", other)
 
 
 def test_cached_results_cannot_be_written_to():

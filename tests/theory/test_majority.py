@@ -99,5 +99,5 @@ def test_lemma_8_bounds_hold_for_every_odd_s_above_4k(k):
 def test_refusals_show_the_values():
     with pytest.raises(ValueError, match=r"Maj\(n=3, k=5\).*0\.\.3"):
         majority.coefficient(3, 5)
-    with pytest.raises(ValueError, match=r"gap\(n=9, k=3\)"):
+    with pytest.raises(ValueError, match=r"gap\(n=9, k=3\): k is even, .* got 3"):
         majority.gap(9, 3)

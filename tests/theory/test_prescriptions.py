@@ -117,22 +117,47 @@ def test_errata_lemma_14_lacks_the_square_of_the_norm_in_its_steps():
     printed = steps_over_log(100 / epsilon**2 * (F + 1 / B) ** 2)
     assert left(printed) > 0.5 * B**2
     assert 0.4 < left(plan.steps) <= 1
-    assert max(0, 1 - 0.0) > B * 0.0  # claim 1: the hinge loss at h = 0 is not below |h|
 
 
-def test_errata_theorem_21_lacks_logarithms():
-    """At one n/k, samples and width per power still grow: with log(nr), and with k log k."""
-    small, large = under_sparse(101, 4, 2), under_sparse(10_001, 4, 2)
-    growth = large.samples / (small.samples * (10_001 - 2) / (101 - 2))  # n^(k-s-1) taken out
-    logs = [math.log(4 * n * plan.width / 0.01) for n, plan in ((101, small), (10_001, large))]
-    assert growth == pytest.approx(logs[1] / logs[0], rel=0.05)
-    assert growth > 1.5
-    assert small.width * small.good_probability == pytest.approx(2 * 4 * math.log(800), rel=1e-2)
+def test_errata_lemma_14_ends_at_eleven_epsilon_and_not_at_seven():
+    h = np.linspace(-3, 3, 601)
+    hinge = np.maximum(0, 1 - h)
+    assert (hinge <= 1 + np.abs(h)).all()
+    assert (hinge > np.abs(h)).sum() == np.sum(h < 0.5)  # claim 1 as printed
+    # In units of epsilon: the readout with its decay ends at 1 + 1 + 1/2 (decay epsilon / B^2), and
+    # sampling adds 1/2, descent 1: 4. So ||w_T||^2 <= 8 B^2. Fresh examples add 1, and features
+    # that are off by epsilon / B, twice, 2 ||w_T|| / B.
+    B, epsilon = 22.6, 0.1
+    decay = epsilon / B**2
+    longest = math.sqrt(2 * 4 * epsilon / decay)  # decay / 2 ||w_T||^2 is at most the loss
+    assert longest == pytest.approx(math.sqrt(8) * B)
+    total = 4 * epsilon + epsilon + 2 * longest * epsilon / B
+    assert 7 * epsilon < 10 * epsilon < total < 11 * epsilon
 
 
 def test_over_sparse_says_what_it_needs():
-    with pytest.raises(ValueError, match=r"s is odd and lies between \d+ and n = 50"):
+    with pytest.raises(ValueError, match=r"the proof needs s, and so n, of 20,746,699 or more"):
         over_sparse(50, 2, 0.4)
+    with pytest.raises(ValueError, match=r"s is odd and lies between 20,746,699 and n = 1,0"):
+        over_sparse(10**12, 2, 0.4, s=21_000_000)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"k": 3}, "the theorem is for even k"),
+        ({"epsilon": 0.0}, "epsilon is a loss"),
+        ({"delta": 2.0}, "delta is a probability"),
+        ({"offset": 1.0}, "offset keeps bad neurons silent"),
+    ],
+)
+def test_what_theorem_16_does_not_speak_of_is_refused(options, message):
+    fields = {"n": 51, "k": 2, "s": 9, "epsilon": 0.1} | options
+    with pytest.raises(ValueError, match=message):
+        over_sparse_formulas(**fields)
+    fields.pop("s")
+    with pytest.raises(ValueError, match=message):
+        over_sparse(**fields)
 
 
 def test_the_formulas_of_theorem_16_are_those_of_the_prescription_where_it_holds():

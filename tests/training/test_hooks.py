@@ -230,6 +230,8 @@ def test_a_run_stops_on_a_probe_of_the_rule_itself():
     for bad in ({"probe": relative}, {"at_least": 0.3}, {"test_error": None}):
         with pytest.raises(ValueError, match=r"a probe comes with|a rule is missing"):
             el.Stop(**bad)
+    with pytest.raises(TypeError, match=r"it is a configuration such as probes\.MarginRatio"):
+        el.Stop(probe=relative, at_least=0.3)
 
 
 def gradient_steps(params, x, y, rate, steps):

@@ -7,7 +7,7 @@ from tests.references import hinge_gradient, mlp
 
 import elegans as el
 from elegans.keys import keys_of
-from elegans.probes import SupNormPath, support_weight
+from elegans.probes import SupNormPath, SupportShare
 from elegans.training import loop, program, step
 from elegans.training import source as data
 from elegans.training.loop import Job, train
@@ -152,10 +152,10 @@ def test_divergence_is_a_status_and_not_an_exception():
 
 
 def test_probes_look_inside_at_each_evaluation():
-    run = el.run(EXPERIMENT, seed=0, probes=[support_weight, SupNormPath()])
+    run = el.run(EXPERIMENT, seed=0, probes=[SupportShare(), SupNormPath()])
     weight = np.asarray(run.params.layers[0].weight, float) ** 2
     np.testing.assert_allclose(
-        run.probes["support_weight"][-1], weight[:2].sum() / weight.sum(), rtol=1e-5
+        run.probes["SupportShare"][-1], weight[:2].sum() / weight.sum(), rtol=1e-5
     )
     distance = run.probes["SupNormPath"]
     assert distance.shape == (4,)

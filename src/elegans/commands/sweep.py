@@ -79,9 +79,7 @@ def plan_of(sweep: "Sweep", store: "Store", workers: int | None) -> str:
     from elegans.sweeps.progress import clock
     from elegans.sweeps.schedule import by_structure, estimate
 
-    experiments = {
-        point.key(seed): point.experiment for point in sweep.points for seed in sweep.seeds
-    }
+    experiments = {point.key(seed): point.experiment for point, seed in sweep.pairs}
     lacking = store.lacking(experiments)
     left = [experiments[key] for key in experiments if key in lacking]
     lines = [

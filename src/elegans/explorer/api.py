@@ -18,6 +18,7 @@ from elegans.explorer.network import MAX_ENTRIES, layer_of, layers, pictures
 from elegans.explorer.networks import parts, whole
 from elegans.explorer.pages import MAX_PAGE, SECONDS_FOR_A_PAGE, after, run_rows, store_of
 from elegans.explorer.query import MEASURES, axes_of, refuse, view_of
+from elegans.explorer.runs import seeds
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import summary
 
@@ -86,7 +87,7 @@ def cells(sources: Sources, request: Request) -> dict[str, Any]:
                 "runs": cell.runs,
                 "judged": cell.judged,
                 "succeeded": cell.succeeded,
-                "value": plain([cell.value])[0] if cell.value is not None else None,
+                "value": cell.value,
                 "low": cell.low,
                 "high": cell.high,
                 "interval": charts.interval_text(cell, view.z),
@@ -109,9 +110,8 @@ def runs(sources: Sources, request: Request) -> dict[str, Any]:
     view = view_of(request.query_params, records.index)
     page = run_rows(records, view.where, after(request), page_size(request))
     for row in page["rows"]:
-        names = list(row["settings"])
-        values = plain_values(list(row["settings"].values()))
-        row["settings"] = dict(zip(names, values, strict=True))
+        for part in ("settings", "metrics"):
+            row[part] = dict(zip(row[part], plain_values(list(row[part].values())), strict=True))
     return {**page, "version": records.index.version}
 
 
@@ -122,37 +122,33 @@ def history(sources: Sources, request: Request) -> dict[str, Any]:
     name = request.query_params.get("experiment")
     if name:
         records.experiment(name)  # refuses one that is not there
-        query = (
-            "SELECT r.id, e.hash, r.seed, r.status FROM runs r JOIN experiments e "
-            "ON r.experiment = e.id WHERE e.hash = ? ORDER BY r.seed"
-        )
-        rows = [row[:3] for row in records.index.select(query, name)]
-        total = len(rows)
+        entries = seeds(records.index, name)
+        total = len(entries)
     else:
         view = view_of(request.query_params, records.index)
         page = run_rows(records, view.where, after(request), MAX_CURVES)
-        rows = [(row["run"], row["experiment"], row["seed"]) for row in page["rows"]]
-        total = page["total"]
-    points = points_per_curve(min(len(rows), MAX_CURVES))
+        entries, total = page["rows"], page["total"]
+    entries = entries[:MAX_CURVES]
+    points = points_per_curve(len(entries))
     curves: list[dict[str, Any]] = []
     known: set[str] = set()
     with records.reading():
-        histories = [scalars(records.arrays(row[0], "history")) for row in rows[:MAX_CURVES]]
-    for (_, experiment, seed), columns in zip(rows, histories, strict=False):
+        histories = [scalars(records.arrays(entry["run"], "history")) for entry in entries]
+    for entry, columns in zip(entries, histories, strict=True):
         known |= columns.keys()
         if metric in columns:
             few = downsampled(columns[metric], points)
             curves.append(
                 {
-                    "experiment": experiment,
-                    "seed": seed,
+                    "experiment": entry["experiment"],
+                    "seed": entry["seed"],
                     "step": plain(few.step),
                     "value": plain(few.value),
                     "shown": len(few.step),
                     "total": len(columns[metric].step),
                 }
             )
-    if rows and known and metric not in known:
+    if known and metric not in known:
         refuse("metric", metric, sorted(known))
     return {"metric": metric, "curves": curves, "shown": len(curves), "total": total}
 
@@ -164,8 +160,9 @@ def probe(sources: Sources, request: Request) -> dict[str, Any]:
     experiment, _, seed = run.rpartition("/")
     if not experiment or not seed.isdecimal() or len(seed) > 18:
         raise ValueError(f"run={run}: a run is named EXPERIMENT/SEED.")
-    record = records.record(experiment, int(seed))
-    available = layers(records, record)
+    with records.reading():
+        record = records.record(experiment, int(seed))
+        available = layers(records, record)
     layer = layer_of(available, request.query_params.get("layer", ""))
     step = whole(request, "step", layer.steps[-1] if layer.steps else 0)
     matrices, names = pictures(layer, step)

@@ -18,7 +18,7 @@ from elegans.explorer.guard import Guard
 from elegans.explorer.records import NotThere
 from elegans.explorer.scripts import vega
 from elegans.explorer.sources import Sources
-from elegans.report.page import cell, duration
+from elegans.report.words import cell, duration
 
 HERE = Path(__file__).parent
 STATIC = {path.name: path.read_bytes() for path in sorted(HERE.joinpath("static").iterdir())}

@@ -15,7 +15,11 @@ from elegans.explorer.query import RATE, View
 
 Spec = dict[str, Any]
 MAX_CELLS_WITH_TEXT = 150
-LINES = ("test_error", "train_error", "test_loss", "train_loss")
+# Each label on its own: the same format for the whole axis would write 500 as 0.5k beside 1k.
+STEPS = {"labelExpr": "format(datum.value, '~s')"}
+NUMBERS = {
+    "labelExpr": "format(datum.value, abs(datum.value) >= 1000 ? '~s' : '.3~g')"
+}  # no "1m" for a thousandth
 
 
 def measure_name(z: str) -> str:
@@ -56,7 +60,13 @@ def interval_text(cell: Cell, z: str) -> str:
         return "–"
     if z == RATE:
         return f"{cell.value:.0%} [{cell.low:.0%}, {cell.high:.0%}]"
-    return f"{cell.value:.4g} [{cell.low:.4g}, {cell.high:.4g}]"
+    value, low, high = (in_words(number) for number in (cell.value, cell.low, cell.high))
+    return f"{value} [{low}, {high}]"
+
+
+def in_words(number: float) -> str:
+    """A number as a reader likes it: four digits, and whole ones in full."""
+    return f"{number:,.0f}" if 1000 <= abs(number) < 1e7 else f"{number:.4g}"
 
 
 def _heat_map(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
@@ -70,7 +80,7 @@ def _heat_map(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
         known = [cell.value for cell in grid.cells if cell.value]
         is_log = "z" in view.log and bool(known) and min(known) > 0
         scale = {"scheme": "viridis", **({"type": "log"} if is_log else {})}
-        legend = {"title": measure_name(view.z), "format": ".3~g"}
+        legend = {"title": measure_name(view.z), **NUMBERS}
     encoding = {
         "x": _ordinal("x", "i", grid.x),
         "y": {**_ordinal("y", "j", grid.y), "sort": {"field": "j", "order": "descending"}},
@@ -108,7 +118,7 @@ def _points(grid: Grid, view: View, tooltip: list[Spec]) -> Spec:
     scale: Spec = {"domain": [0, 1]} if is_rate else {"zero": False}
     if "z" in view.log and not is_rate:
         scale = {"type": "log"}
-    title = {"title": measure_name(view.z), "axis": {"format": ".0%" if is_rate else "~g"}}
+    title = {"title": measure_name(view.z), "axis": {"format": ".0%"} if is_rate else NUMBERS}
     y = {"field": "value", "type": "quantitative", "scale": scale, **title}
     return {
         "encoding": {"x": x, "tooltip": tooltip},
@@ -174,7 +184,7 @@ def curves_chart(
         "type": "quantitative",
         "title": "step",
         "scale": {"type": "log"} if x_log else {"zero": False, "nice": False},
-        "axis": {"format": "~s", "tickCount": 8},
+        "axis": {**STEPS, "tickCount": 8},
     }
     scale: Spec = {"type": "log"} if y_log else {}
     y = {"field": "value", "type": "quantitative", "title": title or name, "scale": scale}
@@ -232,7 +242,7 @@ def small_charts(curves: Mapping[str, Curve], cursor: int | None = None) -> Spec
             "field": "step",
             "type": "quantitative",
             "title": None,
-            "axis": {"format": "~s", "tickCount": 4},
+            "axis": {**STEPS, "tickCount": 4},
         }
         y = {"field": "value", "type": "quantitative", "title": None, "axis": {"tickCount": 3}}
         line: Spec = {
@@ -272,4 +282,4 @@ def _place(axis: Axis, place: int) -> Any:
     middle = axis.middles[place]
     if axis.is_binned and middle is not None:
         return float(f"{middle:.3g}")
-    return axis.labels[place] if middle is None else middle
+    return axis.shown[place] if middle is None else middle

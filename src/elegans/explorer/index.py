@@ -1,16 +1,17 @@
-"""A store's numbers and settings in memory, where SQL answers within a glance.
+"""A store's numbers and settings in memory, as columns, where a question takes a glance.
 
 The file is read in blocks, in transactions of their own, so that a sweep can go on writing; every
 row is compared with its checksum, as `Store.table` does, and one that does not fit counts as
-damaged and nothing else. What is kept is a narrow copy: per run its experiment, seed, status and
-metrics, per experiment the codes of the fields that vary. Texts and arrays stay in the file.
+damaged and nothing else. What is kept is narrow: per run its experiment, seed, status and metrics,
+per experiment the codes of the fields that vary. Texts and arrays stay in the file.
 
-A sweep that is running only adds rows, so a refresh reads those above the last id. If rows were
-removed (failed runs that are done again, say), the totals differ, and all is read again. Between
-two refreshes the file is closed: whoever has it open keeps its log from being removed.
+Runs are read as soon as their experiments are, so that a page has something to show before all of
+a large store has been read. A sweep that is running only adds rows, so a refresh reads those above
+the last id. If rows were removed (failed runs that are done again, say), the totals differ, and all
+is read again. Between two refreshes the file is closed: whoever has it open keeps its log from
+being removed.
 """
 
-import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -18,26 +19,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from elegans.explorer.settings import Settings
+import numpy as np
+
+from elegans.explorer.limits import limited
+from elegans.explorer.settings import Field, Settings
 from elegans.runs import METRICS, STATUSES
 from elegans.store.file import File, select_runs
 from elegans.store.record import decode, digest
 from elegans.store.schema import StoreError, rescue
 
 ROWS_PER_BLOCK = 5_000
-SECONDS_PER_STATEMENT = 2.0  # of this thread's computing: a busy machine is no reason to refuse
 SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_FOR_ANOTHER_READER = 0.1
-STEPS_BETWEEN_CHECKS = 10_000  # of SQLite's machine
-TABLES = f"""
-    CREATE TABLE experiments (id INTEGER PRIMARY KEY, hash TEXT NOT NULL);
-    CREATE INDEX by_hash ON experiments (hash);
-    CREATE TABLE runs (id INTEGER PRIMARY KEY, experiment INTEGER, seed INTEGER, status INTEGER,
-        finished REAL, {", ".join(f"{name} NUMERIC" for name in METRICS)});
-    CREATE INDEX by_experiment ON runs (experiment, seed);
-"""
 DAMAGED = STATUSES.index("damaged")
 NO_EXPERIMENT = -1  # of a damaged run
+TYPES = {"id": np.int64, "place": np.int32, "seed": np.int64, "status": np.int8}
+COLUMNS = (*TYPES, "finished", *METRICS)
 
 
 class Progress(NamedTuple):
@@ -54,28 +51,45 @@ class Progress(NamedTuple):
         return (self.experiments, self.runs) == (self.all_experiments, self.all_runs)
 
 
-class Timeout(ValueError):
-    """A statement that took longer than it may."""
+class Column:
+    """Numbers of one type that grow at the end; a view of them stays as it is."""
+
+    def __init__(self, dtype: Any, length: int = 0) -> None:
+        self._data = np.zeros(length, dtype)
+        self._length = length
+
+    @property
+    def values(self) -> np.ndarray:
+        """All of them."""
+        return self._data[: self._length]
+
+    def extend(self, values: Any) -> None:
+        """Adds numbers at the end, in new memory of twice the size if there is no room."""
+        end = self._length + len(values)
+        if end > len(self._data):
+            data = np.zeros(max(end, 2 * len(self._data)), self._data.dtype)
+            data[: self._length] = self.values
+            self._data = data
+        self._data[self._length : end] = values
+        self._length = end
 
 
 class Index:
-    """The narrow copy of the store at `path`; `refresh` brings it up to date."""
+    """The narrow copy of the store at `path`; `refresh` brings it up to date.
+
+    Hold `lock` while asking several things that have to be of one moment.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.settings = Settings()
         self.version = 0  # grows with every change of what is here
         self.error = ""
+        self.lock = threading.RLock()
         self._file = File(path, readonly=True)
-        self._memory: sqlite3.Connection
-        self._lock = threading.RLock()  # of the copy
         self._loading = threading.Lock()  # one refresh at a time
         self._looked = 0.0
         self._state: object = None  # of the file and its log, when they were last read
         self._progress = Progress(0, 0, 0, 0)
-        self._columns: set[int] = set()  # the numbers of fields that have a column
-        self._counts = [0, 0]  # rows of experiments and runs that were read, damaged ones too
-        self._last = [0, 0]  # their largest ids
         self._is_reading_again = False
         self._kept: dict[str, tuple[int, Any]] = {}
         self._clear()
@@ -86,15 +100,15 @@ class Index:
         return self._progress
 
     def close(self) -> None:
-        """Lets go of the file and the memory."""
-        with self._loading, self._lock:
+        """Lets go of the file."""
+        with self._loading:
             self._file.close()
-            self._memory.close()
 
     def refresh(self, seconds: float = float("inf")) -> None:
         """Reads what is new, for so many seconds at most; a later call goes on."""
-        if not self._loading.acquire(timeout=min(seconds, SECONDS_FOR_ANOTHER_READER)):
-            return  # the page says how far the other one is
+        patience = 0.0 if self._progress.runs else min(seconds, SECONDS_FOR_ANOTHER_READER)
+        if not self._loading.acquire(timeout=patience):
+            return  # there is something to show, and the page says how far the other one is
         try:
             deadline = time.monotonic() + seconds
             if self._progress.is_complete and not self._has_changed():
@@ -108,23 +122,38 @@ class Index:
             self._file.close()
             self._loading.release()
 
-    def select(self, query: str, *values: Any) -> list[Any]:
-        """What a query answers, which is stopped after two seconds."""
-        with self._lock:
-            deadline = time.thread_time() + SECONDS_PER_STATEMENT
-            self._memory.set_progress_handler(
-                lambda: time.thread_time() > deadline, STEPS_BETWEEN_CHECKS
-            )
-            try:
-                return self._memory.execute(query, values).fetchall()
-            except sqlite3.OperationalError as error:
-                if "interrupted" not in str(error):
-                    raise
-                raise Timeout(
-                    f"The answer takes longer than {SECONDS_PER_STATEMENT:.0f} s. Filter first."
-                ) from error
-            finally:
-                self._memory.set_progress_handler(None, 0)
+    def column(self, name: str) -> np.ndarray:
+        """A column of runs, in the order of their ids: one of `COLUMNS`, not a number if missing.
+
+        "place" is the place of the run's experiment among those that were read.
+        """
+        return self._runs[name].values
+
+    def codes(self, field: Field) -> np.ndarray:
+        """The code of a field in every experiment."""
+        column = self._codes.get(field.number)
+        return np.zeros(len(self.hashes), np.int32) if column is None else column.values
+
+    def seeds_of(self, name: str) -> np.ndarray:
+        """The runs of an experiment, given by hash: their rows in the columns, by seed."""
+        with self.lock:
+            if name not in self.hashes:
+                return np.zeros(0, np.intp)
+            rows = np.flatnonzero(self.column("place") == self.hashes.index(name))
+            return rows[np.argsort(self.column("seed")[rows], kind="stable")]
+
+    def varied(self, name: str) -> list[tuple[Field, Any]]:
+        """The settings in which experiments differ, with those of one that is given by hash."""
+        with self.lock:
+            if name not in self.hashes:
+                return []
+            place = self.hashes.index(name)
+            fields = self.settings.varying()
+            return [(field, field.values[self.codes(field)[place]]) for field in fields]
+
+    def metrics(self, row: int) -> dict[str, Any]:
+        """What was measured of a run."""
+        return {name: number(self.column(name)[row]) for name in METRICS}
 
     def kept(self, name: str, answer: Callable[[], Any]) -> Any:
         """An answer that is asked for again and again, until what is here changes."""
@@ -132,24 +161,15 @@ class Index:
             self._kept[name] = (self.version, answer())
         return self._kept[name][1]
 
-    def define(self, name: str, function: Any) -> None:
-        """Makes a function of codes callable in the next query; hold `lock` for both."""
-        self._memory.create_function(name, 1, function, deterministic=True)
-
-    @property
-    def lock(self) -> threading.RLock:
-        """Held by whoever defines a function and then selects with it."""
-        return self._lock
-
     def _clear(self) -> None:
-        with self._lock:
-            self._memory = sqlite3.connect(
-                ":memory:", check_same_thread=False, isolation_level=None
-            )
-            self._memory.executescript(TABLES)
-            self._memory.create_aggregate("quartiles", 1, Quartiles)  # type: ignore[arg-type]
-            self.settings, self._columns = Settings(), set()
-            self._counts, self._last = [0, 0], [0, 0]
+        with self.lock:
+            self.settings = Settings()
+            self.hashes: list[str] = []  # of experiments, by place
+            self._ids = Column(np.int64)  # of experiments, by place
+            self._codes: dict[int, Column] = {}  # by the number of a field that varies
+            self._runs = {name: Column(TYPES.get(name, float)) for name in COLUMNS}
+            self._counts = [0, 0]  # rows of experiments and runs that were read, damaged ones too
+            self._last = [0, 0]  # their largest ids
             self.version += 1
 
     def _has_changed(self) -> bool:
@@ -160,11 +180,9 @@ class Index:
         return state_of(self.path) != self._state
 
     def _read_block(self) -> bool:
-        """Reads a block of experiments or, if there are no more, of runs; whether there is more."""
+        """Reads a block of experiments and one of runs that it knows them of; if there is more."""
         self._state = state_of(self.path)  # before reading: what comes meanwhile is seen next time
-        with self._file.reading() as is_there:
-            if not is_there:
-                raise StoreError(f"There is no store at {self.path} any more.")
+        with limited(self._file):
             totals = dict(self._file.rows("SELECT name, number FROM totals"))
             expected = [totals.get(name, 0) for name in (b"experiments", b"runs")]
             texts = self._file.rows(
@@ -172,21 +190,18 @@ class Index:
                 self._last[0],
                 ROWS_PER_BLOCK,
             )
-            rows = []
-            if len(texts) < ROWS_PER_BLOCK:
-                query = f"{select_runs(self._file.connection)} WHERE id > ? ORDER BY id LIMIT ?"
-                rows = self._file.rows(query, self._last[1], ROWS_PER_BLOCK)
-        with self._lock:
-            self._memory.execute("BEGIN")
+            has_all = len(texts) < ROWS_PER_BLOCK
+            known = texts[-1][0] if texts else self._last[0]
+            rows = self._rows(None if has_all else known)
+        with self.lock:
             self._add_experiments(texts)
             self._add_runs(rows)
-            self._memory.execute("COMMIT")
             for i, block in enumerate((texts, rows)):
                 self._counts[i] += len(block)
                 self._last[i] = block[-1][0] if block else self._last[i]
             self.version += bool(texts or rows)
         self._progress = Progress(*self._counts, *expected)
-        if len(texts) == ROWS_PER_BLOCK or len(rows) == ROWS_PER_BLOCK:
+        if not has_all or len(rows) == ROWS_PER_BLOCK:
             return True
         if self._counts == expected:
             self._is_reading_again = False
@@ -197,43 +212,52 @@ class Index:
         self._clear()
         return True
 
+    def _rows(self, known: int | None) -> list[Any]:
+        """The next runs; only as far as their experiments have ids up to `known`, if it is one."""
+        count = ROWS_PER_BLOCK
+        if known is not None:
+            query = "SELECT experiment FROM runs NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?"
+            names = [one for (one,) in self._file.rows(query, self._last[1], count)]
+            is_later = (isinstance(one, int) and one > known for one in names)
+            count = next((i for i, later in enumerate(is_later) if later), len(names))
+        query = f"{select_runs(self._file.connection)} WHERE id > ? ORDER BY id LIMIT ?"
+        return self._file.rows(query, self._last[1], count) if count else []
+
     def _add_experiments(self, rows: list[Any]) -> None:
-        experiments = []
-        for number, *texts, total in rows:
+        ids, codes, before = [], [], len(self.hashes)
+        for id_, *texts, total in rows:
             with suppress(ValueError, AttributeError, TypeError):  # damaged, or not JSON
-                if digest(number, *texts) == total:
+                if digest(id_, *texts) == total:
                     name, text = (part.decode() for part in texts)
-                    experiments.append((number, name, self.settings.add(text)))
+                    codes.append(self.settings.add(text))
+                    self.hashes.append(name)
+                    ids.append(id_)
+        self._ids.extend(ids)
         for field in self.settings.fields.values():
-            if field.varies and field.number not in self._columns:
-                # Until now every experiment had the field's first value, whose code is zero.
-                self._memory.execute(
-                    f"ALTER TABLE experiments ADD COLUMN {field.column} INTEGER NOT NULL DEFAULT 0"
-                )
-                self._columns.add(field.number)
-        columns = sorted(self._columns)
-        names = ", ".join(["id", "hash", *(f"f{i}" for i in columns)])
-        marks = ", ".join("?" * (len(columns) + 2))
-        self._memory.executemany(
-            f"INSERT INTO experiments ({names}) VALUES ({marks})",
-            [(id_, name, *(codes.get(i, 0) for i in columns)) for id_, name, codes in experiments],
-        )
+            if field.varies:
+                if field.number not in self._codes:
+                    # Until now every experiment had the field's first value, whose code is zero.
+                    self._codes[field.number] = Column(np.int32, before)
+                self._codes[field.number].extend([one.get(field.number, 0) for one in codes])
 
     def _add_runs(self, rows: list[Any]) -> None:
         block = decode(rows)
-        block["experiment"][~block["sound"]] = NO_EXPERIMENT
-        codes = [STATUSES.index(s) if s in STATUSES else DAMAGED for s in block["status"]]
-        columns = [block[name].tolist() for name in ("id", "experiment", "seed")]
-        numbers = [block[name].tolist() for name in ("finished", *METRICS)]
-        marks = ", ".join("?" * (5 + len(METRICS)))
-        self._memory.executemany(
-            f"INSERT INTO runs VALUES ({marks})", zip(*columns, codes, *numbers, strict=True)
-        )
-        self._memory.execute(  # a run whose experiment is damaged has no settings: it is, too
-            f"UPDATE runs SET experiment = {NO_EXPERIMENT}, status = {DAMAGED} "
-            "WHERE id > ? AND experiment NOT IN (SELECT id FROM experiments)",
-            (self._last[1],),
-        )
+        ids = np.append(self._ids.values, np.iinfo(np.int64).max)  # every search ends at an id
+        place = np.searchsorted(ids, block["experiment"])
+        is_sound = block["sound"] & (ids[place] == block["experiment"])
+        status = [STATUSES.index(s) if s in STATUSES else DAMAGED for s in block["status"]]
+        # A run whose experiment is damaged has no settings: it is damaged, too.
+        block["place"] = np.where(is_sound, place, NO_EXPERIMENT)
+        block["status"] = np.where(is_sound, np.array(status, np.int8), DAMAGED)
+        for name, column in self._runs.items():
+            column.extend(block[name])
+
+
+def number(value: float) -> float | int | None:
+    """A number as Python has it: whole ones as integers, and nothing for what is not a number."""
+    if np.isnan(value):
+        return None
+    return int(value) if float(value).is_integer() else float(value)
 
 
 def state_of(path: Path) -> object:
@@ -246,25 +270,3 @@ def state_of(path: Path) -> object:
         except OSError:
             states.append((0, 0))
     return states
-
-
-class Quartiles(list[float | int]):
-    """An aggregate of SQL: the three quartiles, as text, interpolated as pandas does."""
-
-    def step(self, value: float | int | None) -> None:
-        """Takes a value; a missing one does not count."""
-        if value is not None:
-            self.append(value)
-
-    def finalize(self) -> str | None:
-        """The quartiles, separated by spaces."""
-        if not self:
-            return None
-        self.sort()
-        return " ".join(repr(self._at(share)) for share in (0.25, 0.5, 0.75))
-
-    def _at(self, share: float) -> float:
-        place = share * (len(self) - 1)
-        low = int(place)
-        high = min(low + 1, len(self) - 1)
-        return float(self[low] + (place - low) * (self[high] - self[low]))

@@ -20,6 +20,7 @@ from elegans.explorer.network import (
 )
 from elegans.explorer.pages import store_of
 from elegans.explorer.records import Record
+from elegans.explorer.runs import varied
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import Answer
 
@@ -29,8 +30,9 @@ MAX_MEASURES = 9
 def network(sources: Sources, request: Request) -> Answer:
     """A slider over training, an array as a picture, one neuron and what it is made of."""
     records = store_of(sources, request)
-    record = records.record(request.path_params["experiment"], request.path_params["seed"])
-    available = layers(records, record)
+    with records.reading():
+        record = records.record(request.path_params["experiment"], request.path_params["seed"])
+        available = layers(records, record)
     layer = layer_of(available, request.query_params.get("layer", ""))
     step = whole(request, "step", layer.steps[-1] if layer.steps else 0)
     place = layer.place(step) if layer.steps else 0
@@ -49,6 +51,7 @@ def network(sources: Sources, request: Request) -> Answer:
         "store": records,
         "record": record,
         "run": record.run,
+        "varied": varied(records, record.run.hash),
         "layers": list(available.values()),
         "layer": layer,
         "steps": layer.steps,

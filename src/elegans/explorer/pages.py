@@ -5,23 +5,26 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from elegans.explorer import charts
-from elegans.explorer.cells import JOIN, Cell, Grid, grid
+from elegans.explorer.cells import Cell, Grid, grid
+from elegans.explorer.index import Index
 from elegans.explorer.query import (
     MEASURES,
     OUTCOMES,
     RATE,
     View,
     axes_of,
-    conditions,
     filters_by_field,
+    matching,
     shown_value,
     view_of,
 )
 from elegans.explorer.records import NotThere, Records
+from elegans.explorer.settings import Field
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import Answer, ascii_name, summary, there
 from elegans.runs import METRICS, STATUSES
@@ -51,15 +54,23 @@ def store(sources: Sources, request: Request) -> Answer:
         "cells": list(zip(picture.cells, links, strict=True)),
         "cells_on_a_page": CELLS_ON_A_PAGE,
         "axes": axes_of(index),
+        "logs": logs(picture, view),
         "measures": [(name, charts.measure_name(name)) for name in MEASURES],
         "interval": lambda cell: charts.interval_text(cell, view.z),
         "filters": filter_boxes(records, view),
-        "table": run_rows(records, view.where, after(request), ROWS_ON_A_PAGE, picture.total),
+        "table": run_rows(records, view.where, after(request), ROWS_ON_A_PAGE),
         "constants": constants(records),
         "version": index.version,
         "has_rate": view.z == RATE,
     }
     return "store.html.j2", values
+
+
+def logs(picture: Grid, view: View) -> list[str]:
+    """The axes that a logarithm would change: numbers along a line or in bins, and colours."""
+    is_line = not view.y and all(middle is not None for middle in picture.x.middles)
+    changes = {"x": is_line or picture.x.is_binned, "y": picture.y.is_binned, "z": view.z != RATE}
+    return [letter for letter, does in changes.items() if does or letter in view.log]
 
 
 def marginals(sources: Sources, request: Request) -> Answer:
@@ -142,46 +153,34 @@ def constants(records: Records) -> list[tuple[str, str]]:
     return [(f.name, shown_value(f.values[0])) for f in fields if not f.varies and f.values]
 
 
-def run_rows(
-    records: Records, where: tuple[str, ...], start: int, count: int, total: int | None = None
-) -> dict[str, Any]:
-    """A page of runs after the number `start`, as they were stored; `total` if it is known."""
+def run_rows(records: Records, where: tuple[str, ...], start: int, count: int) -> dict[str, Any]:
+    """A page of runs after the number `start`, as they were stored."""
     index = records.index
     with index.lock:
         fields = index.settings.varying()
-        condition, values = conditions(index, where)
-        columns = ["r.id", "e.hash", "r.seed", "r.status", *(f"r.{name}" for name in METRICS)]
-        columns += [f"e.{field.column}" for field in fields]
-        rows = index.select(
-            f"SELECT {', '.join(columns)} FROM {JOIN} WHERE {condition} AND r.id > ? "
-            "ORDER BY r.id LIMIT ?",
-            *values,
-            start,
-            count + 1,
-        )
-        if total is None:
-            ((total,),) = index.select(f"SELECT count(*) FROM {JOIN} WHERE {condition}", *values)
-    first = 4 + len(METRICS)
-    entries = [
-        {
-            "run": row[0],
-            "experiment": row[1],
-            "seed": row[2],
-            "status": STATUSES[row[3]],
-            "metrics": dict(zip(METRICS, row[4:first], strict=True)),
-            "settings": {
-                field.name: field.values[code]
-                for field, code in zip(fields, row[first:], strict=True)
-            },
-        }
-        for row in rows[:count]
-    ]
+        rows = matching(index, where)
+        first = int(np.searchsorted(index.column("id")[rows], start, side="right"))
+        chosen = rows[first : first + count].tolist()
+        entries = [run_entry(index, row, fields) for row in chosen]
     return {
         "rows": entries,
         "fields": [field.name for field in fields],
         "shown": len(entries),
-        "total": total,
-        "next": rows[count - 1][0] if len(rows) > count else None,
+        "total": len(rows),
+        "next": entries[-1]["run"] if first + count < len(rows) else None,
+    }
+
+
+def run_entry(index: Index, row: int, fields: list[Field]) -> dict[str, Any]:
+    """A run of a list: its number, name, settings that vary and metrics."""
+    place = int(index.column("place")[row])
+    return {
+        "run": int(index.column("id")[row]),
+        "experiment": index.hashes[place],
+        "seed": int(index.column("seed")[row]),
+        "status": STATUSES[index.column("status")[row]],
+        "metrics": index.metrics(row),
+        "settings": {field.name: field.values[index.codes(field)[place]] for field in fields},
     }
 
 

@@ -2,7 +2,7 @@
 
 A filter is `where=model.width=100`; several of one field are alternatives, those of different
 fields all hold. `>=` and `<=` compare numbers. Names become columns through a list of what there
-is, values become codes or parameters: no text of a URL is ever part of a statement.
+is, and values become codes or numbers: no text of a URL is ever part of a statement.
 """
 
 import json
@@ -22,10 +22,10 @@ from elegans.runs import METRICS, STATUSES
 TERM = re.compile(r"([^<>=]+)(>=|<=|=)(.*)", re.DOTALL)
 RATE = "success"
 MEASURES = (RATE, *(name for name in METRICS if name != RATE))
-OUTCOMES = {"seed": "r.seed", "status": "r.status", **{name: f"r.{name}" for name in METRICS}}
+OUTCOMES = ("seed", "status", *METRICS)
 MISSING = "null"
-MAX_CODES_IN_A_LIST = 100
 MAX_VALUES = 40  # of an axis; a longer one is divided into bins
+COMPARISONS = {"=": np.equal, ">=": np.greater_equal, "<=": np.less_equal}
 
 
 class UnknownName(ValueError):
@@ -79,7 +79,7 @@ def view_of(parameters: Any, index: Index) -> View:
         if name not in ("x", "y", "z"):
             refuse("log", name, ("x", "y", "z"))
     view = View(tuple(dict.fromkeys(where)), x, "" if y == x else y, z, log)
-    conditions(index, view.where)  # refuses what it does not know
+    matching(index, view.where)  # refuses what it does not know
     return view
 
 
@@ -90,15 +90,15 @@ def axes_of(index: Index) -> list[str]:
 
 def default_measure(index: Index) -> str:
     """The rate of success, or the test error where no run had a stop rule."""
-    return (
-        RATE
-        if index.select("SELECT 1 FROM runs WHERE success IS NOT NULL LIMIT 1")
-        else ("test_error")
-    )
+    has_rule = not np.isnan(index.column(RATE)).all()
+    return RATE if has_rule else "test_error"
 
 
-def conditions(index: Index, where: Iterable[str]) -> tuple[str, list[Any]]:
-    """A condition of SQL on runs `r` and experiments `e`, and its parameters."""
+def matching(index: Index, where: Iterable[str]) -> np.ndarray:
+    """The runs for which filters hold: their rows in the columns of the index.
+
+    A run that is damaged has no settings, and is in no picture.
+    """
     groups: dict[str, list[tuple[str, str]]] = {}
     known = [*index.settings.fields, *OUTCOMES]
     for term in where:
@@ -111,16 +111,19 @@ def conditions(index: Index, where: Iterable[str]) -> tuple[str, list[Any]]:
         if name not in known:
             refuse("where", name, known)
         groups.setdefault(f"{name}{sign if sign != '=' else ''}", []).append((sign, value))
-    parts, values = ["1"], []
-    for number, (group, terms) in enumerate(groups.items()):
-        name = group.rstrip("<>=")
-        if name in index.settings.fields:
-            parts.append(_on_field(index, index.settings.fields[name], terms, number))
-        else:
-            part, new = _on_outcome(name, terms)
-            parts.append(part)
-            values += new
-    return " AND ".join(parts), values
+    with index.lock:
+        place = index.column("place")
+        holds = place >= 0
+        for group, terms in groups.items():
+            name = group.rstrip("<>=")
+            if name in index.settings.fields:
+                field = index.settings.fields[name]
+                flags = _flags(field, terms)
+                if not flags.all():
+                    holds &= flags[index.codes(field)][place]
+            else:
+                holds &= _on_outcome(index, name, terms)
+        return np.flatnonzero(holds)
 
 
 def refuse(what: str, name: str, known: Sequence[str]) -> None:
@@ -136,7 +139,7 @@ def shown_value(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def allowed(field: Field, where: Iterable[str]) -> list[int]:
+def allowed(field: Field, where: Iterable[str]) -> np.ndarray:
     """The codes of a field that its own filters leave, in the order of their values."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for match in map(TERM.fullmatch, where):
@@ -145,38 +148,27 @@ def allowed(field: Field, where: Iterable[str]) -> list[int]:
     kept = np.ones(len(field.values), bool)
     for terms in groups.values():
         kept &= _flags(field, terms)
-    return [code for code in field.order() if kept[code]] if groups else field.order()
+    order = field.order()
+    return order[kept[order]]
 
 
-def _on_field(index: Index, field: Field, terms: list[tuple[str, str]], number: int) -> str:
-    flags = _flags(field, terms)
-    if flags.all():
-        return "1"
-    if not field.varies:
-        return "0"
-    if flags.sum() <= MAX_CODES_IN_A_LIST:
-        return f"e.{field.column} IN ({', '.join(map(str, np.flatnonzero(flags)))})"
-    index.define(f"chosen{number}", flags.astype(int).tolist().__getitem__)
-    return f"chosen{number}(e.{field.column})"
-
-
-def _on_outcome(name: str, terms: list[tuple[str, str]]) -> tuple[str, list[Any]]:
-    parts, values = [], []
+def _on_outcome(index: Index, name: str, terms: list[tuple[str, str]]) -> np.ndarray:
+    """The runs for which one of several terms on what came out holds, as flags."""
+    column = index.column(name)
+    holds = np.zeros(len(column), bool)
     for sign, text in terms:
-        value: Any = None
+        if text == MISSING and name != "status":
+            holds |= np.isnan(column) & (sign == "=")
+            continue
         if name == "status":
             if text not in STATUSES or sign != "=":
                 raise ValueError(f"where=status{sign}{text}: a status is {', '.join(STATUSES)}.")
-            value = STATUSES.index(text)
-        elif text != MISSING:
-            value = (
-                {"true": 1.0, "false": 0.0}.get(text)
-                if text in ("true", "false")
-                else (_number(name, text))
-            )
-        parts.append(f"{OUTCOMES[name]} {'IS' if sign == '=' else sign} ?")
-        values.append(value)
-    return f"({' OR '.join(parts)})", values
+            value: float = STATUSES.index(text)
+        else:
+            truth = {"true": 1.0, "false": 0.0}
+            value = truth[text] if text in truth else _number(name, text)
+        holds |= COMPARISONS[sign](column, value)
+    return holds
 
 
 def _flags(field: Field, terms: list[tuple[str, str]]) -> np.ndarray:
@@ -242,8 +234,8 @@ def _move_together(index: Index, one: Field, two: Field) -> bool:
     most = max(len(one.values), len(two.values))
     if most > MAX_VALUES or not (one.varies and two.varies):
         return False
-    query = f"SELECT DISTINCT {one.column}, {two.column} FROM experiments LIMIT {most + 1}"
-    return len(index.select(query)) <= most
+    pairs = index.codes(one).astype(np.int64) * len(two.values) + index.codes(two)
+    return len(np.unique(pairs)) <= most
 
 
 def _several(value: Any) -> Sequence[Any]:

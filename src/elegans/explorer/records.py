@@ -1,16 +1,15 @@
 """The records of a store, one at a time: what a run is, its curves, and what probes saw.
 
-Everything is read from the file when it is asked for, with checksums, and within limits: a
-statement has two seconds, a blob 64 MB once decompressed. What a record names is text.
+Everything is read from the file when it is asked for, with checksums, and within limits: two
+seconds of computing, and 64 MB for a blob once decompressed. What a record names is text.
 """
 
 import json
-import sqlite3
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from elegans.explorer.index import SECONDS_PER_STATEMENT, STEPS_BETWEEN_CHECKS, Index, Timeout
+from elegans.explorer.index import Index
+from elegans.explorer.limits import limited
 from elegans.runs import METRICS, Run
 from elegans.store.arrays import unpack
 from elegans.store.file import File
@@ -81,8 +81,7 @@ class Records:
             state = log.stat()
         except OSError:
             return False
-        query = "SELECT finished FROM runs ORDER BY id DESC LIMIT 20"
-        moments = sorted(moment for (moment,) in self.index.select(query) if moment)
+        moments = sorted(filter(None, self.index.column("finished")[-20:].tolist()))
         gap = max((b - a for a, b in pairwise(moments)), default=0.0)
         silence = max(MIN_SECONDS_OF_SILENCE, GAPS_OF_SILENCE * gap)
         return state.st_size > 0 and time.time() - state.st_mtime < silence
@@ -106,8 +105,8 @@ class Records:
 
     def record(self, name: str, seed: int) -> Record:
         """A run, given by the hash of its experiment and its seed."""
-        settings = self.experiment(name)
         with self.reading():
+            settings = self.experiment(name)
             ((number,),) = self._file.rows("SELECT id FROM experiments WHERE hash = ?", name)
             ids = self._file.find(number, seed)
             if not ids:
@@ -170,32 +169,13 @@ class Records:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A block that reads one moment of the file, for two seconds at most; blocks may nest."""
+        """A block that reads one moment of the file, within limits; blocks may nest."""
         with self._lock:
             self._depth += 1
             try:
-                with self._limited():
+                with limited(self._file) if self._depth == 1 else nullcontext():
                     yield
             finally:
                 self._depth -= 1
                 if not self._depth:  # whoever has it open keeps its log from being removed
                     self._file.close()
-
-    @contextmanager
-    def _limited(self) -> Iterator[None]:
-        if self._depth > 1:  # the outermost block has a limit already
-            yield
-            return
-        deadline = time.thread_time() + SECONDS_PER_STATEMENT
-        with self._file.reading() as is_there:
-            if not is_there:
-                raise StoreError(f"There is no store at {self.path} any more.")
-            self._file.connection.set_progress_handler(
-                lambda: time.thread_time() > deadline, STEPS_BETWEEN_CHECKS
-            )
-            try:
-                yield
-            except sqlite3.OperationalError as error:
-                if "interrupted" not in str(error):
-                    raise
-                raise Timeout(f"{self.path.name} does not answer within two seconds.") from error

@@ -8,14 +8,15 @@ from starlette.requests import Request
 from elegans.explorer import charts
 from elegans.explorer.cells import wilson
 from elegans.explorer.curves import MAX_CURVES, Curve, band, scalars
+from elegans.explorer.index import Index
 from elegans.explorer.network import layers
-from elegans.explorer.pages import store_of
+from elegans.explorer.pages import run_entry, store_of
 from elegans.explorer.query import refuse, shown_value
 from elegans.explorer.records import NotThere, Record, Records
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import Answer, ago
-from elegans.runs import METRICS, STATUSES
-from elegans.store.table import flattened
+from elegans.runs import METRICS
+from elegans.store.fields import flattened
 
 MAX_COMPARED = 8
 MAX_SEED_DIGITS = 18
@@ -30,34 +31,25 @@ def cell(sources: Sources, request: Request) -> Answer:
     name = request.path_params["experiment"]
     settings = records.experiment(name)
     records.index.refresh(0.2)
-    rows = records.index.select(
-        f"SELECT r.id, r.seed, r.status, {', '.join(f'r.{metric}' for metric in METRICS)} "
-        "FROM runs r JOIN experiments e ON r.experiment = e.id WHERE e.hash = ? ORDER BY r.seed",
-        name,
-    )
-    shown = rows[:MAX_CURVES]
+    rows = seeds(records.index, name)
     with records.reading():
-        histories = {row[1]: scalars(records.arrays(row[0], "history")) for row in shown}
+        histories = {
+            row["seed"]: scalars(records.arrays(row["run"], "history")) for row in rows[:MAX_CURVES]
+        }
     measures = list(dict.fromkeys(m for curves in histories.values() for m in curves))
     metric = request.query_params.get("metric") or _preferred(measures)
     if metric and metric not in measures:
         refuse("metric", metric, measures)
     curves = {f"seed {s}": c[metric] for s, c in histories.items() if metric in c}
     log = logs(request)
-    judged = [row[3] for row in rows if row[3] is not None]
+    judged = [s for s in (row["metrics"]["success"] for row in rows) if s is not None]
     return "cell.html.j2", {
         "title": f"Experiment {name}",
         "store": records,
         "name": name,
+        "varied": varied(records, name),
         "settings": described(settings),
-        "rows": [
-            {
-                "seed": r[1],
-                "status": STATUSES[r[2]],
-                "metrics": dict(zip(METRICS, r[3:], strict=True)),
-            }
-            for r in rows
-        ],
+        "rows": rows,
         "rate": wilson(sum(judged), len(judged)) if judged else None,
         "judged": len(judged),
         "metrics": METRICS,
@@ -72,6 +64,12 @@ def cell(sources: Sources, request: Request) -> Answer:
         if curves
         else None,
     }
+
+
+def seeds(index: Index, name: str) -> list[dict[str, Any]]:
+    """The runs of an experiment, given by hash, by seed."""
+    with index.lock:
+        return [run_entry(index, row, []) for row in index.seeds_of(name).tolist()]
 
 
 def run(sources: Sources, request: Request) -> Answer:
@@ -92,6 +90,7 @@ def run(sources: Sources, request: Request) -> Answer:
         "store": records,
         "record": record,
         "run": record.run,
+        "varied": varied(records, record.run.hash),
         "finished": ago(record.run.finished),
         "metrics": records.metrics(record),
         "settings": described(record.settings),
@@ -126,7 +125,7 @@ def compare(sources: Sources, request: Request) -> Answer:
     metric = request.query_params.get("metric") or _preferred(measures)
     if metric and metric not in measures:
         refuse("metric", metric, measures)
-    labels = [f"{i}: {short(texts, i - 1)} seed {r.run.seed}" for i, (_, r) in enumerate(chosen, 1)]
+    labels = [f"{i}: {short(texts, i - 1)}seed {r.run.seed}" for i, (_, r) in enumerate(chosen, 1)]
     curves: dict[str, Curve] = {
         label: history[metric]
         for label, history in zip(labels, histories, strict=True)
@@ -167,6 +166,15 @@ def logs(request: Request) -> list[str]:
         if name not in ("x", "y"):
             refuse("log", name, ("x", "y"))
     return names
+
+
+def varied(records: Records, name: str) -> list[str]:
+    """What tells an experiment from the others of its store, in words."""
+    return [
+        f"{field.name} not set" if value is None else f"{field.name}={shown_value(value)}"
+        for field, value in records.index.varied(name)
+        if value is not None or field.is_an_axis
+    ]
 
 
 def described(settings: dict[str, Any]) -> dict[str, list[tuple[str, str]]]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elegans.store.table import flattened
+from elegans.store.fields import flattened
 
 SEPARATOR = ', "'
 SCALAR = re.compile(r'([^"\\]+)": (-?[0-9][0-9.eE+-]*|true|false|null|"[^"\\]*")(\}*)')
@@ -23,7 +23,7 @@ SCALAR = re.compile(r'([^"\\]+)": (-?[0-9][0-9.eE+-]*|true|false|null|"[^"\\]*")
 
 @dataclass
 class Field:
-    """A setting: its dotted name, its column in SQL, and its values by code."""
+    """A setting: its dotted name, its number among the fields, and its values by code."""
 
     name: str
     number: int
@@ -31,12 +31,7 @@ class Field:
     codes: dict[Any, int] = field(default_factory=dict)
     tokens: dict[str, int] = field(default_factory=dict)  # JSON texts that were met, to codes
     _numbers: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    _order: list[int] = field(default_factory=list, repr=False)
-
-    @property
-    def column(self) -> str:
-        """The name of its column: never text from a store."""
-        return f"f{self.number}"
+    _order: np.ndarray = field(default_factory=lambda: np.zeros(0, np.intp), repr=False)
 
     @property
     def varies(self) -> bool:
@@ -46,14 +41,18 @@ class Field:
     @property
     def is_an_axis(self) -> bool:
         """Whether experiments that have it differ in it; others vary by having it or not."""
-        return len(self.values) - (None in self.values) > 1
+        return len(self.values) - self.has_missing > 1
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether some experiments do not have it, or have nothing there."""
+        return (False, None) in self.codes
 
     @property
     def is_numeric(self) -> bool:
         """Whether all its values are numbers, but for missing ones."""
-        missing = sum(value is None for value in self.values) if None in self.values else 0
         count = int(np.sum(~np.isnan(self.numbers())))
-        return count > 0 and count + missing == len(self.values)
+        return count > 0 and count + self.has_missing == len(self.values)
 
     def numbers(self) -> np.ndarray:
         """Its values as numbers, not a number where they are something else."""
@@ -79,13 +78,14 @@ class Field:
             self.tokens[text] = self.code(json.loads(text))
         return self.tokens[text]
 
-    def order(self) -> list[int]:
+    def order(self) -> np.ndarray:
         """Codes in the order of their values: numbers, then the rest, missing at the end."""
         if len(self._order) != len(self.values):
             numbers = self.numbers()
-            first = np.argsort(numbers, kind="stable")[: int(np.sum(~np.isnan(numbers)))].tolist()
+            first = np.argsort(numbers, kind="stable")[: int(np.sum(~np.isnan(numbers)))]
             rest = np.flatnonzero(np.isnan(numbers)).tolist()
-            self._order = first + sorted(rest, key=lambda code: _rank(self.values[code]))
+            rest.sort(key=lambda code: _rank(self.values[code]))
+            self._order = np.concatenate([first, np.array(rest, np.intp)])
         return self._order
 
 

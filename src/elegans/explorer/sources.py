@@ -11,12 +11,14 @@ import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from elegans.explorer.records import Records
-from elegans.report import bundle
-from elegans.report.result import Claim, Result
+from elegans.report.words import RESULT
 from elegans.store.schema import StoreError
+
+if TYPE_CHECKING:
+    import elegans.report.result
 
 MAX_FILE = 64 * 2**20  # bytes of a file that is served
 Read = TypeVar("Read")
@@ -29,7 +31,7 @@ class Headline(NamedTuple):
     title: str
     source: str
     scale: str
-    claims: tuple[Claim, ...]
+    claims: tuple[Any, ...]
     error: str = ""
 
 
@@ -47,22 +49,27 @@ class Study:
         """Title and claims, read again when the bundle is written again."""
         return self._kept("headline", self._headline)
 
-    def result(self) -> Result:
+    def result(self) -> "elegans.report.result.Result":
         """All of it; raises `BundleError` if it is not whole."""
+        from elegans.report import bundle
+
         return self._kept("result", lambda: bundle.read(self.directory))
 
     def _headline(self) -> Headline:
+        from elegans.report import bundle
+        from elegans.report.result import Claim
+
         try:
-            content = bundle.from_json(self.directory.joinpath(bundle.RESULT).read_text("utf-8"))
+            content = bundle.from_json(self.directory.joinpath(RESULT).read_text("utf-8"))
             names = ("text", "source", "measured", "against", "holds", "known_failure")
             claims = [Claim(**{n: c[n] for n in names if n in c}) for c in content["claims"]]
             title, source, scale = (str(content[name]) for name in ("title", "source", "scale"))
             return Headline(title, source, scale, tuple(claims))
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-            return Headline(self.name, "", "", (), f"{bundle.RESULT} cannot be read: {error!r}.")
+            return Headline(self.name, "", "", (), f"{RESULT} cannot be read: {error!r}.")
 
     def _kept(self, what: str, read: Callable[[], Read]) -> Read:
-        path = self.directory / bundle.RESULT
+        path = self.directory / RESULT
         changed = path.stat().st_mtime_ns if path.exists() else 0
         if self._read.get(what, (None, None))[0] != changed:
             self._read[what] = (changed, read())
@@ -76,6 +83,7 @@ class Sources:
 
     studies: dict[str, Study] = field(default_factory=dict)
     stores: dict[str, Records] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)  # why files of a directory are not shown
 
     def close(self) -> None:
         """Lets go of all files."""
@@ -98,16 +106,18 @@ def listed(paths: Sequence[str | os.PathLike[str]]) -> Sources:
                 f"There is nothing at {path}: name a bundle, a store (.db), or a "
                 "directory of these."
             )
-        count = len(sources.studies) + len(sources.stores)
+        count, refused = len(sources.studies) + len(sources.stores), len(sources.refused)
         path = path.resolve()
         if path.is_file():
             _add_store(sources, path, path.stem)
         else:
             _add_directory(sources, path)
         if len(sources.studies) + len(sources.stores) == count:
+            if sources.refused[refused:]:
+                raise StoreError(sources.refused[refused])
             entries = sorted(entry.name for entry in path.iterdir())[:10]
             raise ValueError(
-                f"{path} has no bundle ({bundle.RESULT}) and no store (.db), nor has a directory "
+                f"{path} has no bundle ({RESULT}) and no store (.db), nor has a directory "
                 f"in it. It has: {', '.join(entries) or 'nothing'}."
             )
     return sources
@@ -125,16 +135,19 @@ def read_listed(path: Path) -> bytes:
 
 def _add_directory(sources: Sources, directory: Path) -> None:
     """A bundle, or bundles and stores one level below."""
-    if _is_plain(directory / bundle.RESULT):
+    if _is_plain(directory / RESULT):
         _add_bundle(sources, directory)
         return
     for entry in sorted(directory.iterdir()):
         if entry.is_symlink():
             continue
-        if entry.is_dir() and _is_plain(entry / bundle.RESULT):
+        if entry.is_dir() and _is_plain(entry / RESULT):
             _add_bundle(sources, entry)
         elif entry.suffix == ".db" and _is_plain(entry):
-            _add_store(sources, entry, entry.stem)
+            try:
+                _add_store(sources, entry, entry.stem)
+            except StoreError as error:  # the rest of the directory can be looked at
+                sources.refused.append(str(error))
 
 
 def _add_bundle(sources: Sources, directory: Path) -> None:

@@ -10,13 +10,14 @@ import time
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
 from elegans.explorer.guard import SANDBOX
+from elegans.explorer.index import Index
 from elegans.explorer.records import NotThere, Records
 from elegans.explorer.sources import Sources, Study, read_listed
-from elegans.report import page
 from elegans.runs import STATUSES
 
 Answer = tuple[str, dict[str, Any]]
@@ -24,7 +25,7 @@ CHART = 'vegaEmbed("#chart-'  # how a bundle's page begins a chart
 TYPES = {"png": "image/png", "svg": "image/svg+xml", "html": "text/html", "csv": "text/csv"}
 THUMBNAIL = (480, 360)
 ROWS_PER_TABLE = 24
-SECONDS_FOR_A_SUMMARY = 0.3
+SECONDS_TO_REFRESH = 0.3
 
 
 def home(sources: Sources, request: Request) -> Answer:
@@ -35,9 +36,15 @@ def home(sources: Sources, request: Request) -> Answer:
     ]
     studies.sort(key=lambda entry: (not entry["counts"]["surprises"], entry["study"].name))
     owners = {study.store for study in sources.studies.values()}
-    stores = [summary(store) for name, store in sources.stores.items() if name not in owners]
-    kept = [summary(store) for name, store in sources.stores.items() if name in owners]
-    return "home.html.j2", {"title": "elegans", "studies": studies, "stores": stores, "kept": kept}
+    end = time.monotonic() + SECONDS_TO_REFRESH  # for all of them together
+    stores = {n: summary(s, end - time.monotonic()) for n, s in sources.stores.items()}
+    return "home.html.j2", {
+        "title": "elegans",
+        "studies": studies,
+        "refused": sources.refused,
+        "stores": [entry for name, entry in stores.items() if name not in owners],
+        "kept": [entry for name, entry in stores.items() if name in owners],
+    }
 
 
 def claim_counts(study: Study) -> dict[str, int]:
@@ -52,34 +59,37 @@ def claim_counts(study: Study) -> dict[str, int]:
     }
 
 
-def summary(store: Records) -> dict[str, Any]:
-    """What the list says of a store."""
-    store.index.refresh(SECONDS_FOR_A_SUMMARY)
-    counts, last, seconds, judged, succeeded = store.index.kept(
-        "totals",
-        lambda: (
-            dict(store.index.select("SELECT status, count(*) FROM runs GROUP BY status")),
-            *store.index.select(
-                "SELECT max(finished), total(seconds), count(success), total(success) FROM runs"
-            )[0],
-        ),
-    )
-    progress = store.index.progress
+def summary(store: Records, seconds: float = SECONDS_TO_REFRESH) -> dict[str, Any]:
+    """What the list says of a store, which is brought up to date for so long at most."""
+    store.index.refresh(max(0.0, seconds))
+    index = store.index
+    progress, known = index.progress, index.kept("totals", lambda: totals(index))
     return {
         "store": store,
         "runs": progress.all_runs,
         "experiments": progress.all_experiments,
         "read": progress.runs,
         "is_complete": progress.is_complete,
-        "statuses": {s: counts.get(code, 0) for code, s in enumerate(STATUSES)},
-        "last": ago(last),
-        "seconds": seconds,
-        "judged": judged,
-        "succeeded": int(succeeded),
         "is_growing": store.is_growing(),
-        "error": store.index.error,
-        "axes": [(f.name, len(f.values)) for f in store.index.settings.varying()],
+        "error": index.error,
+        "axes": [(f.name, len(f.values)) for f in index.settings.varying()],
+        **known,
+        "last": ago(known["last"]),
     }
+
+
+def totals(index: Index) -> dict[str, Any]:
+    """What all runs of a store come to."""
+    with index.lock:
+        counts = np.bincount(index.column("status"), minlength=len(STATUSES)).tolist()
+        finished, success = index.column("finished"), index.column("success")
+        return {
+            "statuses": dict(zip(STATUSES, counts, strict=True)),
+            "last": float(np.nanmax(finished, initial=0.0)),
+            "seconds": float(np.nansum(index.column("seconds"))),
+            "judged": int(np.sum(~np.isnan(success))),
+            "succeeded": int(np.sum(success == 1)),
+        }
 
 
 def ago(moment: float | None) -> str:
@@ -95,6 +105,8 @@ def ago(moment: float | None) -> str:
 
 def study(sources: Sources, request: Request) -> Answer:
     """A bundle: claims first, those that fail on top."""
+    from elegans.report import page
+
     chosen = study_of(sources, request)
     result = chosen.result()
     charts = chart_specs(chosen)

@@ -58,7 +58,7 @@ class SparseBitClassifier(ClassifierMixin, BaseEstimator):
             )
         if len(classes) < 2 and classes[0] not in (-1, 1):
             raise ValueError(
-                f"{owner}: y has one class, {classes[0]!r}, and nothing says whether it is true. "
+                f"{owner}: y has one class, {classes[0]}, and nothing says whether it is true. "
                 "Two classes are needed, unless labels are -1 (true) or 1 (false)."
             )
         self.false_true_, is_true = label_bits(owner, labels)

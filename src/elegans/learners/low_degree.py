@@ -9,12 +9,12 @@ whose matrix comes from `monomial_kernel`.
 import numpy as np
 from jaxtyping import Float
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.model_selection import KFold, cross_val_score
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
+from elegans.learners.classes import SignClassifier
 from elegans.learners.monomials import (
     MonomialMap,
     monomial_count,
@@ -140,10 +140,10 @@ class LowDegreeRegressor(RegressorMixin, LowDegree):
         return self._values(X)
 
 
-class LowDegreeClassifier(ClassifierMixin, LowDegree):
+class LowDegreeClassifier(SignClassifier, LowDegree):
     """The class whose sign is best fitted by a polynomial of degree at most `degree`.
 
-    One regression a class (one in all for two classes) of the signs, as in `LowDegreeRegressor`,
+    One regression per class (one in all for two classes) of the signs, as in `LowDegreeRegressor`,
     whose parameters, time and samples are the same. Noise: any rate below one half, if the degree
     is that of the target.
     """
@@ -151,30 +151,10 @@ class LowDegreeClassifier(ClassifierMixin, LowDegree):
     def fit(self, X: object, y: object) -> "LowDegreeClassifier":
         """Fits the polynomials."""
         x, labels = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"LowDegreeClassifier separates two classes or more; y has {len(self.classes_)} "
-                f"class, {self.classes_[0]!r}."
-            )
+        targets = self._targets(labels)
         self._choose_degree(x, labels)
-        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        targets = np.stack([np.where(codes == c, 1.0, -1.0) for c in columns], axis=1)
         self._fit(x, targets)
         return self
-
-    def decision_function(self, X: object) -> Float[np.ndarray, "..."]:
-        """The polynomial of each class at each row of `X`; one, of the second, if there are two."""
-        values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: object) -> np.ndarray:
-        """The class of each row of `X`."""
-        check_is_fitted(self)
-        values = self.decision_function(X)
-        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[best]
 
 
 def solve(

@@ -19,11 +19,11 @@ methods for deep learning.
 
 import numpy as np
 from jaxtyping import Float
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from elegans import checks
+from elegans.learners.classes import SignClassifier
 from elegans.learners.low_degree import solve_positive
 
 BLOCK = 2**22  # entries of the kernel that are computed at a time
@@ -144,7 +144,7 @@ class NeuralTangentRegressor(RegressorMixin, NeuralTangent):
         return self._values(X)[:, 0]
 
 
-class NeuralTangentClassifier(ClassifierMixin, NeuralTangent):
+class NeuralTangentClassifier(SignClassifier, NeuralTangent):
     """The class whose sign is best fitted, one regression per class (one in all for two).
 
     Parameters, attributes, time and memory are those of `NeuralTangentRegressor`.
@@ -153,26 +153,5 @@ class NeuralTangentClassifier(ClassifierMixin, NeuralTangent):
     def fit(self, X: object, y: object) -> "NeuralTangentClassifier":
         """Solves for the coefficients."""
         x, labels = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"NeuralTangentClassifier separates two classes or more; y has "
-                f"{len(self.classes_)} class, {self.classes_[0]!r}."
-            )
-        columns = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        targets = np.stack([np.where(codes == c, 1.0, -1.0) for c in columns], axis=1)
-        self._fit(x, targets)
+        self._fit(x, self._targets(labels))
         return self
-
-    def decision_function(self, X: object) -> Float[np.ndarray, "..."]:
-        """The fitted function of each class; one, of the second, if there are two."""
-        values = self._values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: object) -> np.ndarray:
-        """The class of each row of `X`."""
-        check_is_fitted(self)
-        values = self.decision_function(X)
-        best = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[best]

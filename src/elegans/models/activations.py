@@ -123,6 +123,11 @@ def check(owner: object, name: object) -> None:
             f"{checks.shown(owner)}: activation {kind!r} is made for a number of relevant bits, "
             f"1 to {DEGREE_MAX}, given after a colon as in '{kind}:3'; got {text}."
         )
+    if kind.startswith("z^"):
+        raise ValueError(
+            f"{checks.shown(owner)}: activation 'z^d' is a power of degree d, 1 to 99; got "
+            f"{name!r}."
+        )
     if name not in PLAIN:
         checks.choice(owner, "activation", name, NAMES)
 

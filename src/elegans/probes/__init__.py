@@ -9,7 +9,7 @@ from elegans.probes.attention import Attended as Attended
 from elegans.probes.attention import AttentionMasses as AttentionMasses
 from elegans.probes.cls_attention import ClsAttention as ClsAttention
 from elegans.probes.first_layer import SupNormPath as SupNormPath
-from elegans.probes.first_layer import support_weight as support_weight
+from elegans.probes.margins import MarginRatio as MarginRatio
 from elegans.probes.margins import features as features
 from elegans.probes.margins import margin as margin
 from elegans.probes.parameters import parameters as parameters

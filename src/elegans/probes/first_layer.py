@@ -5,17 +5,14 @@ width). The drift of the relevant weights adds up over steps where noise average
 measures grow long before the error falls (thesis, section 5.5).
 """
 
+from typing import Any
+
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from elegans import checks
 from elegans.fields import configuration
 from elegans.protocols import View
-
-
-def support_weight(view: View) -> Float[Array, ""]:
-    """The share of the first layer's squared weights that is on the task's relevant coordinates."""
-    weight = view.params.layers[0].weight ** 2
-    return jnp.sum(weight[jnp.asarray(view.task.support)]) / jnp.sum(weight)
 
 
 @configuration
@@ -24,4 +21,17 @@ class SupNormPath:
 
     def __call__(self, view: View) -> Float[Array, ""]:
         """The distance from the initial weights."""
-        return jnp.max(jnp.abs(view.params.layers[0].weight - view.initial.layers[0].weight))
+        return jnp.max(
+            jnp.abs(first_weights(view, view.params) - first_weights(view, view.initial))
+        )
+
+
+def first_weights(view: View, params: Any) -> Float[Array, "n neurons"]:
+    """The first layer's weights; a network without such a layer is refused."""
+    try:
+        return params.layers[0].weight
+    except AttributeError:
+        raise TypeError(
+            "This probe reads the first layer of a network, params.layers[0].weight, as MLP and "
+            f"PolyNet have it; got {checks.shown(view.model)}."
+        ) from None

@@ -17,6 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, Num
 
 from elegans import checks
+from elegans.fields import configuration
 from elegans.protocols import View
 from elegans.theory import groups
 
@@ -62,9 +63,13 @@ def margin(view: View) -> dict[str, Float[Array, ""]]:
     return {"margin": value, "ratio": value / best_margin(view.task), "norm": norm}
 
 
-def ratio(view: View) -> Float[Array, ""]:
+@configuration
+class MarginRatio:
     """The normalised margin as a part of the largest one: a number that a run may stop at."""
-    return margin(view)["ratio"]
+
+    def __call__(self, view: View) -> Float[Array, ""]:
+        """The ratio alone."""
+        return margin(view)["ratio"]
 
 
 def features(view: View) -> dict[str, Num[Array, "..."]]:

@@ -20,6 +20,7 @@ from elegans import checks
 from elegans.fields import configuration
 from elegans.models.activations import parity_of, power_degree
 from elegans.models.polynet import Blocks, PolyNet
+from elegans.probes.first_layer import first_weights
 from elegans.protocols import View
 from elegans.theory.boolean import gradients
 
@@ -34,7 +35,7 @@ class RelevantLead:
 
     def __call__(self, view: View) -> Float[Array, ""]:
         """The lead, negative as long as some irrelevant weight is larger."""
-        size = jnp.max(jnp.abs(view.params.layers[0].weight), axis=1)
+        size = jnp.max(jnp.abs(first_weights(view, view.params)), axis=1)
         inside = relevant(view, len(size))
         return jnp.min(size, where=inside, initial=jnp.inf) - jnp.max(
             size, where=~inside, initial=0.0
@@ -47,7 +48,7 @@ class SupportShare:
 
     def __call__(self, view: View) -> Float[Array, ""]:
         """A number between 0 and 1."""
-        square = view.params.layers[0].weight ** 2
+        square = first_weights(view, view.params) ** 2
         inside = relevant(view, len(square))
         return jnp.sum(square, where=inside[:, None]) / jnp.sum(square)
 
@@ -66,7 +67,7 @@ class RelevantProduct:
         if isinstance(view.params, Blocks):
             size = view.params.weight.shape[1]
             return jnp.prod(view.params.weight[support // size, support % size])
-        weight = view.params.layers[0].weight
+        weight = first_weights(view, view.params)
         return jnp.max(jnp.abs(jnp.prod(weight[support], axis=0)))
 
 
@@ -93,10 +94,11 @@ class FourierGap:
 def population_gradients(view: View) -> Float[Array, "neurons n"]:
     """The gradient of each neuron's correlation with the parity by its weights."""
     model, support = view.model, view.task.support
-    weight, bias = view.params.layers[0]
-    if isinstance(model, PolyNet):
+    weight = first_weights(view, view.params)
+    if isinstance(model, PolyNet) and model.degree == len(support):
         return polynet_gradients(weight, support)
     rule = closed_form(model, len(support))
+    bias = view.params.layers[0].bias
     biases = jnp.zeros(weight.shape[1]) if bias is None else bias
     return jax.vmap(lambda w, b: rule(w, b, support)[:-1])(weight.T, biases)
 
@@ -112,7 +114,8 @@ def closed_form(model: Any, k: int) -> Any:
         return gradients.power
     raise ValueError(
         f"FourierGap: the population gradient has a closed form for neurons 'sin', 'sinusoid:{k}' "
-        f"and 'z^{k}' and for PolyNets on a parity of {k} bits; got {checks.shown(model)}."
+        f"and 'z^{k}' and for PolyNets of degree {k} on a parity of {k} bits; got "
+        f"{checks.shown(model)}."
     )
 
 

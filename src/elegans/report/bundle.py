@@ -24,9 +24,9 @@ from typing import Any
 
 from elegans.report import tables as columns
 from elegans.report.result import Claim, Result
+from elegans.report.words import RESULT as RESULT
 
 FORMAT = 1  # of bundles; one that is read has this number
-RESULT = "result.json"
 PAGE = "page.html"
 
 

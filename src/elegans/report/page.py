@@ -13,13 +13,13 @@ from importlib import resources
 from typing import Any
 
 import jinja2
-import numpy as np
 import pandas as pd
 
 from elegans.report.result import Result
+from elegans.report.words import cell
+from elegans.report.words import duration as duration
 
 ROWS_PER_TABLE = 24
-SIGNIFICANT_DIGITS = ",.4g"
 
 
 def render(result: Result, images: Mapping[str, bytes], charts: Mapping[str, Any]) -> str:
@@ -69,28 +69,6 @@ def format_of(result: Result, table: str, column: pd.Series) -> str:
     names = [f"{table}.{column.name}", str(column.name)]
     names += [table] if column.dtype.kind == "f" else []
     return next((formats[name] for name in names if name in formats), "")
-
-
-def cell(value: Any, spec: str = "") -> str:
-    """A value as text: missing as a dash, floats in the given format or to four digits."""
-    if value is None or value is pd.NA or value != value:
-        return "–"
-    if isinstance(value, bool | np.bool_):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return format(value, spec or SIGNIFICANT_DIGITS)
-    if isinstance(value, int):
-        # A seed or a year has no separators; a format for the column may ask for them.
-        return format(value, spec) if spec else str(value)
-    return str(value)
-
-
-def duration(seconds: float) -> str:
-    """A time as a reader says it."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    minutes = seconds / 60
-    return f"{minutes:.0f} minutes" if minutes < 90 else f"{minutes / 60:.1f} hours"
 
 
 def chart_json(chart: Any) -> str:

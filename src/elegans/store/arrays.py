@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 KINDS = "biufcU"  # booleans, integers, real and complex numbers, text
 LEVEL = 6  # level 9 takes three times as long for one percent
@@ -102,6 +101,8 @@ def same(one: Mapping[str, np.ndarray], two: Mapping[str, np.ndarray]) -> bool:
 
 def _text(name: str, array: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
     """An array of text objects as one of fixed width, and where it is missing."""
+    import pandas as pd  # here: what has no text is read and written without it
+
     missing = pd.isna(array)
     values = np.where(missing, "", array)
     if not all(isinstance(value, str) for value in values.flat):

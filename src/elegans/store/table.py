@@ -16,6 +16,7 @@ import pandas as pd
 
 from elegans import checks
 from elegans.runs import METRICS, typed
+from elegans.store.fields import flattened
 from elegans.store.record import TEXTS
 from elegans.store.schema import StoreError
 
@@ -74,17 +75,6 @@ def _parsed(text: str) -> dict[str, Any]:
         return flattened(plain)
     except (ValueError, RecursionError) as error:
         raise StoreError(f"An experiment is not a JSON object: {error}.") from error
-
-
-def flattened(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested dictionaries as one with dotted keys; lists as JSON text, which any file can hold."""
-    flat: dict[str, Any] = {}
-    for name, value in plain.items():
-        if isinstance(value, dict):
-            flat |= flattened(value, f"{prefix}{name}.")
-        else:
-            flat[prefix + name] = json.dumps(value) if isinstance(value, list) else value
-    return flat
 
 
 def selected(rows: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:

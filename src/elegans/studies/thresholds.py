@@ -2,12 +2,14 @@ r"""The number of samples from which runs succeed, by search over a grid.
 
 `search` is a generator of sweeps for the stage `runs` of a study. In each round every group (a
 context length, a function) is tried at a few sizes $m$, evenly spaced in the part of the grid that
-is still open; one size per round is bisection. A *trial* is a seed, that is a training set; it
-succeeds if one of its restarts does. The open part shrinks to between the largest size below the
-target and the smallest one at or above it, which is right where success increases with $m$ and
-a good guess where it does nearly.
+is still open; one size per round is bisection. The open part shrinks to between the largest size
+below the target and the smallest one at or above it, which is right where success increases with
+$m$ and a good guess where it does nearly. `tried` tries sizes that are known beforehand.
 
-    runs = yield from search(groups, grid, points, seeds=8)
+A *trial* is a seed, that is a training set; it succeeds if one of its restarts does. What has
+succeeded is not started again, so the next restart is of the trials that are left.
+
+    yield from search(groups, grid, points, seeds=8)
 
 Afterwards `threshold_table` has the least size of the grid that reached the target, and a logistic
 fit over all sizes that were tried, with a bootstrap by trial.
@@ -25,6 +27,7 @@ from elegans.runs import Runs
 from elegans.statistics import Interval, log_slope, success_threshold
 from elegans.statistics.fits import logistic_thresholds
 from elegans.statistics.resampling import RESAMPLES, cluster_draws, percentile
+from elegans.sweeps.points import seeds_of
 from elegans.sweeps.sweep import Sweep
 
 Group = Mapping[str, Any]  # labels that name a curve
@@ -47,8 +50,8 @@ def search(
     Args:
         groups: Labels of each curve.
         grid: Sizes to choose from, increasing.
-        points: The labels and experiments of a group at a size, one for each restart. The group's
-            labels and the size (under "samples") are added to the labels.
+        points: The labels and experiments of a group at a size, one for each restart, as many
+            everywhere. The group's labels and the size (under "samples") are added to the labels.
         seeds: How many trials there are, or their seeds.
         target: The success rate in question.
         per_round: Sizes that are tried in one round.
@@ -60,23 +63,53 @@ def search(
     number = 1
     while any(high - low > 1 for low, high in limits):
         places = [open_places(low, high, per_round) for low, high in limits]
-        sweep = Sweep.of(
-            [
-                ({**group, SAMPLES: grid[place], **labels}, experiment)
-                for group, chosen in zip(groups, places, strict=True)
-                for place in chosen
-                for labels, experiment in points(group, grid[place])
-            ],
-            seeds=seeds,
-        )
-        title = f"{name}-{number}"
-        finished = yield {title: sweep}
-        table = trials(finished[title].table, list(groups[0]))
+        cells = [
+            (group, grid[place])
+            for group, chosen in zip(groups, places, strict=True)
+            for place in chosen
+        ]
+        table = yield from tried(cells, points, seeds=seeds, name=f"{name}-{number}")
         limits = [
             narrowed(limit, {i: rate_at(table, group, grid[i]) for i in chosen}, target)
             for limit, group, chosen in zip(limits, groups, places, strict=True)
         ]
         number += 1
+
+
+def tried(
+    cells: Sequence[tuple[Group, int]],
+    points: Points,
+    *,
+    seeds: int | Iterable[int],
+    name: str = "sizes",
+) -> Generator[dict[str, Sweep], dict[str, Runs], pd.DataFrame]:
+    """Yields a sweep per restart of all groups and sizes of `cells`; returns their trials.
+
+    The first is called `name`; that of the second restart, `name` with "-restart-2", has the seeds
+    that did not succeed in the first, cell by cell.
+    """
+    restarts = [list(points(group, samples)) for group, samples in cells]
+    left = [list(seeds_of(seeds)) for _ in cells]
+    tables = []
+    for number in range(max(map(len, restarts))):
+        title = name if number == 0 else f"{name}-restart-{number + 1}"
+        sweep = Sweep.of(
+            [
+                ({**group, SAMPLES: samples, **each[number][0]}, each[number][1], rest)
+                for (group, samples), each, rest in zip(cells, restarts, left, strict=True)
+                if rest
+            ]
+        )
+        finished = yield {title: sweep}
+        tables.append(trials(finished[title].table, list(cells[0][0])))
+        wins = tables[-1][tables[-1]["success"]]
+        left = [
+            [seed for seed in rest if seed not in set(wins.loc[of_cell(wins, *cell), "seed"])]
+            for cell, rest in zip(cells, left, strict=True)
+        ]
+        if not any(left):
+            break
+    return trials(pd.concat(tables), list(cells[0][0]))
 
 
 def check_search(grid: Sequence[int], target: float, per_round: int) -> None:
@@ -113,8 +146,13 @@ def trials(table: pd.DataFrame, group: Sequence[str]) -> pd.DataFrame:
 
 def rate_at(trials: pd.DataFrame, group: Group, samples: int) -> float:
     """The success rate of a group at a size."""
-    chosen = (trials[list(group)] == pd.Series(dict(group))).all(axis=1)
-    return float(trials.loc[chosen & (trials[SAMPLES] == samples), "success"].mean())
+    return float(trials.loc[of_cell(trials, group, samples), "success"].mean())
+
+
+def of_cell(trials: pd.DataFrame, group: Group, samples: int) -> pd.Series:
+    """Which trials are of a group at a size."""
+    is_group = (trials[list(group)] == pd.Series(dict(group))).all(axis=1)
+    return is_group & (trials[SAMPLES] == samples)
 
 
 def threshold_table(

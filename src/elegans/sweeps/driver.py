@@ -46,8 +46,7 @@ class SweepError(RuntimeError):
 class Points(Protocol):
     """What the driver needs of a sweep."""
 
-    points: list[Point]
-    seeds: tuple[int, ...]
+    pairs: list[tuple[Point, int]]  # with the seed of each run
     probes: dict[str, Probe]
     keep: str | None
 
@@ -97,13 +96,13 @@ def complete(
 def _wanted(sweep: Points) -> list[Wanted]:
     probes = tuple(sorted(sweep.probes.items()))
     keep = () if sweep.keep is None else (sweep.keep,)
-    return [Wanted(point, seed, probes, keep) for point in sweep.points for seed in sweep.seeds]
+    return [Wanted(point, seed, probes, keep) for point, seed in sweep.pairs]
 
 
 def _runs(sweep: Points, store: Store) -> Runs:
     settings = {name: probe_settings(probe) for name, probe in sweep.probes.items()}
-    labels = [point.labels for point in sweep.points for _ in sweep.seeds]
-    keys = [point.key(seed) for point in sweep.points for seed in sweep.seeds]
+    labels = [point.labels for point, _ in sweep.pairs]
+    keys = [point.key(seed) for point, seed in sweep.pairs]
     return Runs(labels, store.runs(keys, settings))
 
 

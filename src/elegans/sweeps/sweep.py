@@ -50,34 +50,47 @@ class Sweep:
                 f"Sweep: experiment is an Experiment; got {experiment!r}. A list of points goes "
                 "into Sweep.of([(labels, experiment), ...])."
             )
-        self._set(grid(experiment, over or {}), seeds, probes, keep)
+        each = seeds_of(seeds)
+        self._set([(point, each) for point in grid(experiment, over or {})], each, probes, keep)
 
     @classmethod
     def of(
         cls,
-        points: Iterable[tuple[Mapping[str, Any], Any]],
+        points: Iterable[tuple[Any, ...]],
         seeds: int | Iterable[int] = 1,
         probes: Probes = (),
         keep: str | None = None,
     ) -> "Sweep":
-        """A sweep of any list of labels and experiments (or computations)."""
-        sweep = cls.__new__(cls)
-        sweep._set([Point.of(*point) for point in points], seeds, probes, keep)
+        """A sweep of any list of labels and experiments (or computations).
+
+        A point may have seeds of its own, (labels, experiment, seeds), in the place of `seeds`.
+        """
+        sweep, each = cls.__new__(cls), seeds_of(seeds)
+        listed = [
+            (Point.of(labels, experiment), seeds_of(its[0]) if its else each)
+            for labels, experiment, *its in points
+        ]
+        sweep._set(listed, each, probes, keep)
         return sweep
 
     def _set(
-        self, points: list[Point], seeds: int | Iterable[int], probes: Probes, keep: str | None
+        self,
+        points: list[tuple[Point, tuple[int, ...]]],
+        seeds: tuple[int, ...],
+        probes: Probes,
+        keep: str | None,
     ) -> None:
         if keep is not None and keep not in KEEPABLE:
             raise ValueError(f"Sweep: keep is 'params' or None; got {keep!r}.")
-        self.points = points
-        self.seeds = seeds_of(seeds)
+        self.points = [point for point, _ in points]
+        self.seeds = tuple(dict.fromkeys(seed for _, its in points for seed in its)) or seeds
+        self.pairs = [(point, seed) for point, its in points for seed in its]
         self.probes = named(probes)
         self.keep = keep
 
     def __len__(self) -> int:
         """How many runs there are."""
-        return len(self.points) * len(self.seeds)
+        return len(self.pairs)
 
     def __repr__(self) -> str:
         names = ", ".join(dict.fromkeys(name for point in self.points for name in point.labels))

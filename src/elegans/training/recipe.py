@@ -10,6 +10,7 @@ in two forms, by name:
 training set is virtual: row $i$ is a function of the run's data key and $i$.
 """
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -63,6 +64,12 @@ class Stop:
             raise ValueError(
                 f"{checks.shown(self)}: a probe comes with at_least or at_most, the value at which "
                 "a run stops, and these with a probe."
+            )
+        is_configuration = dataclasses.is_dataclass(self.probe) and not isinstance(self.probe, type)
+        if self.probe is not None and not is_configuration:
+            raise TypeError(
+                f"Stop: the probe is part of the experiment and of its hash, so it is a "
+                f"configuration such as probes.MarginRatio(), not a function; got {self.probe!r}."
             )
         rules = [getattr(self, name) for name in MEASURES]
         if self.probe is None and all(rule is None for rule in rules):

@@ -58,9 +58,9 @@ async function fill(element) {
 
 // A store that is being read or grows: say so, and offer the new picture when there is one.
 async function follow(element) {
-  let version = element.dataset.version;
+  let version = element.dataset.version, pause = 500;
   for (;;) {
-    await new Promise((done) => setTimeout(done, 2000));
+    await new Promise((done) => setTimeout(done, pause));
     if (document.hidden) continue;
     const answer = await fetch(element.dataset.state).catch(() => null);
     if (!answer || !answer.ok) {
@@ -69,7 +69,10 @@ async function follow(element) {
     }
     const state = await answer.json();
     const count = state.total.toLocaleString("en");
-    if (!state.is_complete) {
+    pause = 2000;
+    if (state.error) {
+      element.textContent = `✗ ${state.error}`;
+    } else if (!state.is_complete) {
       element.textContent = `◌ reading: ${state.shown.toLocaleString("en")} of ${count} runs`;
     } else if (state.is_growing) {
       element.textContent = `◉ growing · ${count} runs · last run ${state.last}`;
@@ -78,7 +81,7 @@ async function follow(element) {
       element.textContent = `at rest · last run ${state.last}`;
       element.classList.remove("live");
     }
-    if (state.is_complete && String(state.version) !== version) {
+    if (String(state.version) !== version) {
       version = String(state.version);
       await renew();
     }
@@ -90,6 +93,10 @@ async function renew() {
   const answer = await fetch(location.href);
   if (!answer.ok) return;
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (page.querySelector("#cells") && !document.querySelector("#cells")) {
+    location.reload(); // the first runs have come
+    return;
+  }
   for (const selector of ["#cells", "figcaption", "table.grid tbody", "table.runs tbody"]) {
     const [old, fresh] = [document.querySelector(selector), page.querySelector(selector)];
     const isBusy = old?.contains(document.activeElement) || old?.querySelector(":checked");

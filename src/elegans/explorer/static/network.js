@@ -6,6 +6,7 @@ const slider = document.getElementById("slider");
 const steps = JSON.parse(form.dataset.steps);
 const chosen = (name) => form.elements.namedItem(name);
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const dark = matchMedia("(prefers-color-scheme: dark)");
 let asked = 0;
 
 function step() {
@@ -17,18 +18,16 @@ function colour(value, largest) {
   if (!Number.isFinite(value)) return [128, 128, 128, 255];
   const share = largest > 0 ? Math.max(-1, Math.min(1, value / largest)) : 0;
   const strength = Math.round(255 * Math.sqrt(Math.abs(share)));
-  return share >= 0 ? [178, 60, 38, strength] : [22, 100, 170, strength];
+  const [positive, negative] = dark.matches ? [[244, 124, 92], [92, 172, 244]] : [[178, 60, 38], [22, 100, 170]];
+  return [...(share >= 0 ? positive : negative), strength];
 }
 
-function picture(values, rows, columns, largest, title) {
+// A canvas with an entry of a matrix per pixel, and its name below.
+function frame(rows, columns, title) {
   const figure = document.createElement("figure");
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [columns, rows];
   canvas.style.maxWidth = `${Math.max(160, 36 * columns)}px`;
-  const context = canvas.getContext("2d");
-  const image = context.createImageData(columns, rows);
-  for (let i = 0; i < rows * columns; i++) image.data.set(colour(values[i], largest), 4 * i);
-  context.putImageData(image, 0, 0);
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${title || "weights"}, ${rows} by ${columns}`);
   figure.append(canvas);
@@ -38,45 +37,52 @@ function picture(values, rows, columns, largest, title) {
     caption.textContent = title;
     figure.append(caption);
   }
-  return [figure, canvas];
+  return figure;
+}
+
+function paint(canvas, values, largest) {
+  const context = canvas.getContext("2d");
+  const image = context.createImageData(canvas.width, canvas.height);
+  for (let i = 0; i < values.length; i++) image.data.set(colour(values[i], largest), 4 * i);
+  context.putImageData(image, 0, 0);
 }
 
 function bars(id, values, names, marked) {
   const canvas = document.getElementById(id);
   if (!canvas || !values) return;
   const ratio = window.devicePixelRatio || 1;
-  const [width, height] = [canvas.clientWidth || 640, Number(canvas.getAttribute("height")) ];
-  canvas.dataset.height ||= String(height);
+  const width = canvas.clientWidth || 640;
+  canvas.dataset.height ||= canvas.getAttribute("height");
   const tall = Number(canvas.dataset.height);
-  [canvas.width, canvas.height] = [width * ratio, tall * ratio];
+  [canvas.width, canvas.height] = [width * ratio, tall * ratio]; // also clears it
   const context = canvas.getContext("2d");
   context.scale(ratio, ratio);
-  context.clearRect(0, 0, width, tall);
+  const [soft, special, accent] = ["--soft", "--known", "--accent"].map(style);
   const known = values.filter((value) => value !== null);
   const high = Math.max(0, ...known), low = Math.min(0, ...known);
   const [left, bottom, top] = [52, names ? 46 : 20, 8];
   const y = (value) => top + (tall - top - bottom) * (high - value) / (high - low || 1);
   const slot = (width - left - 4) / values.length;
   context.font = "11px system-ui, sans-serif";
-  context.fillStyle = style("--soft");
+  context.fillStyle = soft;
   context.textAlign = "right";
   for (const value of new Set([high, 0, low])) {
     context.fillText(Number(value.toPrecision(3)), left - 6, y(value) + 4);
     context.fillRect(left, y(value), width - left, value === 0 ? 1 : 0.25);
   }
   values.forEach((value, i) => {
-    context.fillStyle = marked.includes(i) ? style("--known") : style("--accent");
+    context.fillStyle = marked.includes(i) ? special : accent;
     const [x, from, to] = [left + i * slot, y(Math.max(0, value ?? 0)), y(Math.min(0, value ?? 0))];
     context.fillRect(x + slot * 0.1, from, Math.max(0.5, slot * 0.8), Math.max(0.5, to - from));
     const every = Math.ceil(34 / slot);
     if (!names && i % every === 0) {
-      context.fillStyle = style("--soft");
+      context.fillStyle = soft;
       context.textAlign = "center";
       context.fillText(i, x + slot / 2, tall - 5);
     }
     if (names && (slot > 13 || i % Math.ceil(14 / slot) === 0)) {
       context.save();
-      context.fillStyle = style("--soft");
+      context.fillStyle = soft;
       context.translate(x + slot / 2 + 4, tall - bottom + 8);
       context.rotate(-0.7);
       context.textAlign = "right";
@@ -100,25 +106,20 @@ function show(answer) {
   const values = new Float32Array(bytes.buffer);
   const [count, rows, columns] = answer.shape;
   const panel = document.getElementById("pictures");
-  panel.replaceChildren();
-  for (let i = 0; i < count; i++) {
-    const part = values.subarray(i * rows * columns, (i + 1) * rows * columns);
-    const [figure, canvas] = picture(part, rows, columns, answer.largest, answer.names[i]);
-    if (answer.neuron) choose(canvas, rows, columns, answer.neuron.weights.length);
-    panel.append(figure);
+  const neuron = answer.neuron;
+  if (neuron) bars("weights", neuron.weights, null, neuron.support); // measured before the page changes
+  if (neuron?.spectrum) bars("spectrum", neuron.spectrum.values, neuron.spectrum.names, []);
+  if (panel.children.length !== count) {
+    panel.replaceChildren(...Array.from({ length: count }, (_, i) => frame(rows, columns, answer.names[i])));
+    if (neuron) for (const canvas of panel.querySelectorAll("canvas")) choose(canvas, rows, columns, neuron.weights.length);
   }
+  panel.querySelectorAll("canvas").forEach((canvas, i) =>
+    paint(canvas, values.subarray(i * rows * columns, (i + 1) * rows * columns), answer.largest));
   const size = `${answer.shown.toLocaleString("en")} of ${answer.total.toLocaleString("en")} numbers shown`;
   document.getElementById("scale").textContent =
     `Red is positive, blue negative, up to ${Number(answer.largest.toPrecision(3))}; ${size}.`;
-  const neuron = answer.neuron;
-  if (neuron) {
-    bars("weights", neuron.weights, null, neuron.support);
-    table("weight-table", neuron.weights);
-    if (neuron.spectrum) {
-      bars("spectrum", neuron.spectrum.values, neuron.spectrum.names, []);
-      table("spectrum-table", neuron.spectrum.values, neuron.spectrum.names);
-    }
-  }
+  if (neuron) table("weight-table", neuron.weights);
+  if (neuron?.spectrum) table("spectrum-table", neuron.spectrum.values, neuron.spectrum.names);
   document.body.dataset.step = String(answer.step);
 }
 
@@ -150,18 +151,18 @@ async function update() {
     const label = document.getElementById("neuron-number");
     if (label) label.textContent = chosen("neuron").value;
   }
-  const cursor = view("measures");
-  if (cursor) cursor.signal("cursor", now).run();
+  const asking = fetch(url);
   const query = new URLSearchParams(new FormData(form));
   history.replaceState(null, "", `?${query}`);
-  const answer = await fetch(url);
+  const answer = await asking;
   if (ticket !== asked || !answer.ok) return;
   show(await answer.json());
+  requestAnimationFrame(() => view("measures")?.signal("cursor", now).runAsync()); // after the picture
 }
 
 slider?.addEventListener("input", update);
 chosen("neuron")?.addEventListener("input", () => chosen("neuron").checkValidity() && update());
 chosen("layer").addEventListener("change", () => form.submit());
 addEventListener("resize", update);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", update);
+dark.addEventListener("change", update);
 update();

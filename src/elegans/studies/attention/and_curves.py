@@ -18,7 +18,7 @@ from elegans.experiments.experiment import Experiment
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap_clustered, wilson
-from elegans.studies.attention.protocol import GOAL, Network, conjunction, full_batch
+from elegans.studies.attention.protocol import GOAL, Network, conjunction, recipe
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 
@@ -55,7 +55,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
             Experiment(
                 conjunction(settings.T, samples, rows=rows, test_rows=settings.test_rows),
                 settings.network.model(restart),
-                full_batch(
+                recipe(
                     samples,
                     settings.steps,
                     evaluate_every=settings.evaluate_every,

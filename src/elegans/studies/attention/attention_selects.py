@@ -4,8 +4,8 @@ The document's own setting is cheap enough for every scale: one head of width 64
 AND of three of them, $m = 300$ examples, 500 steps, dropout of 0.1 on embeddings as elsewhere. At
 first every token has 1/51 of the attention. The probe follows where it goes, averaged over 100
 inputs that are the same at every step; at the end there is the weight of every position on each of
-100 inputs. Beside the document's setting stand two *variants*: no dropout of embeddings, and three
-times the steps.
+100 inputs. Beside the document's setting stand three *variants*: no dropout of embeddings, none of
+attention weights, and three times the steps.
 
 Keys hold a token and its position, so weights depend on the input. A hidden bit that is false
 decides an AND by itself, and the table says whether it is looked at more than one that is true.
@@ -30,8 +30,8 @@ from elegans.probes import ClsAttention
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
 from elegans.studies.attention import attention_claims as claims
-from elegans.studies.attention.attention_claims import DOCUMENT, LONGER, UNDROPPED
-from elegans.studies.attention.protocol import HALF, SPARSITY, full_batch
+from elegans.studies.attention.attention_claims import DOCUMENT, LONGER, STEADY, UNDROPPED
+from elegans.studies.attention.protocol import HALF, SPARSITY, recipe
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import UniqueConjunction
@@ -67,16 +67,17 @@ def runs(settings: Settings) -> dict[str, Sweep]:
         test_rows=settings.test_rows,
     )
 
-    def experiment(embedding: float, steps: int) -> Experiment:
-        dropout = Dropout(embedding=embedding, attention=0.1, output=0.1)
+    def experiment(embedding: float, steps: int, attention: float = 0.1) -> Experiment:
+        dropout = Dropout(embedding=embedding, attention=attention, output=0.1)
         model = TransformerClassifier(heads=1, dim=settings.dim, dropout=dropout)
-        training = full_batch(settings.samples, steps, test_samples=settings.test_rows)
+        training = recipe(settings.samples, steps, test_samples=settings.test_rows)
         return Experiment(task, model, training)
 
     dropped, steps = settings.embedding_dropout, settings.steps
     points = {
         DOCUMENT: experiment(dropped, steps),
         UNDROPPED: experiment(0.0, steps),
+        STEADY: experiment(dropped, steps, attention=0.0),
         LONGER: experiment(dropped, 3 * steps),
     }
     return {
@@ -178,7 +179,8 @@ STUDY = Study(
         "trained on 300 examples, and we watch where its head looks: at first evenly at all "
         "tokens, and when it has learned the task at the three hidden bits alone. It goes on "
         "looking for a hidden bit that is false, which decides the AND; where all three are true, "
-        "its attention later spreads to bits that do not matter, at no cost."
+        "its attention later spreads to bits that do not matter, unless its weights are spared "
+        "from dropout."
     ),
     source="Thesis, Figure 4.3, right",
     scales={
@@ -194,6 +196,7 @@ STUDY = Study(
         claims.irrelevant_positions_get_nothing,
         claims.selection_comes_first,
         claims.more_steps_do_not_help,
+        claims.dropout_spreads_attention,
         claims.a_false_bit_takes_it_all,
         claims.largest_weights_are_hidden_bits,
         claims.false_bits_are_looked_at,
@@ -222,7 +225,10 @@ STUDY = Study(
             "hidden bit where it is false and where it is true; then the share of irrelevant "
             "positions over inputs in which a hidden bit is false, and in which none is."
         ),
-        "variants": "The same without dropout of embeddings, and after three times the steps.",
+        "variants": (
+            "The same without dropout of embeddings, without that of attention weights, and after "
+            "three times the steps."
+        ),
         "curves": "Shares of the attention, and errors, during training.",
         "weights": "The weight of each position on each input at the end of each run.",
     },

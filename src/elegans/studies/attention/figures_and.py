@@ -48,10 +48,10 @@ def _thresholds(axes: Axes, table: pd.DataFrame) -> None:
             np.polyval(log_fit, np.log(x)),
             color="#1b9e77",
             lw=1.5,
-            label=f"{log_fit[0]:.1f} ln T {log_fit[1]:+.0f}",
+            label=f"best logarithm: {log_fit[0]:.1f} ln T {log_fit[1]:+.0f}",
         )
         power = np.exp(np.polyval(power_fit, np.log(x)))
-        axes.plot(x, power, color="0.7", lw=1.5, label=f"T to the power {power_fit[0]:.2f}")
+        axes.plot(x, power, color="0.7", lw=1.5, label=f"best power of T: {power_fit[0]:.2f}")
     for name, (label, colour, dash) in OTHERS.items():
         axes.plot(table["T"], table[name], color=colour, ls=dash, lw=1.5, label=label)
     axes.set(xscale="log", ylim=(0, None), xlabel="number of bits T", ylabel="examples m*")
@@ -114,7 +114,7 @@ def functions(tables: Tables) -> Figure:
     picture = look.figure(
         12,
         4.4,
-        "AND, majority and a random function are found from few examples; XOR is not "
+        "How many examples does a transformer need to find a function of 3 bits among T? "
         f"({tables.facts['trials']} trials, {tables.facts['steps']:,} steps)",
     )
     left, right = picture.subplots(1, 2)

@@ -66,10 +66,10 @@ def number(samples: float) -> str:
 
 @known_failure(
     reason=(
-        "The random function has no correlation with one of its three bits alone, which shows in "
-        "pairs only: its number of examples per bit of information grows, by 1.66 from T = 10 to "
-        "80 with an interval from 1.26 to 2.07. AND and majority, which have one with each bit, do "
-        "as claimed"
+        "The number of examples per bit of information grows for the random function, by 1.66 "
+        "from T = 10 to 80 with an interval from 1.26 to 2.07. Unlike AND and majority, which do "
+        "as claimed, it has no correlation with one of its bits alone; whether that is the reason "
+        "is not known"
     ),
     scales=("quick",),
 )

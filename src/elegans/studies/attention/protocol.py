@@ -7,12 +7,12 @@ of embeddings, which the document has as well, is left out at scales that a lapt
 keys and values then differ from example to example. Success is an accuracy of 99% on new
 examples, at any evaluation. Gradients are not clipped: the document does not say that they are.
 
-Studies of thresholds ask how many examples are enough. They share the grid of context lengths and
-sizes, the search over it, and the tables that it leaves; what they train differs. Their trials have
-seeds from 100 on: settings and bars were chosen on others.
+Studies of thresholds ask how many examples are enough. They share what a trial and its restarts
+are, and the tables, claims' draws and captions that follow; which sizes they try, and what they
+train, differs. Their trials have seeds of their own: settings and bars were chosen on others.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,11 +23,9 @@ from elegans.models import TransformerClassifier
 from elegans.models.inits import Restart
 from elegans.models.transformers.classifier_params import NormalInit
 from elegans.models.transformers.dropout import Dropout
-from elegans.report.result import Tables
 from elegans.runs import Runs
 from elegans.studies import thresholds
 from elegans.studies.attention.references import bits_needed
-from elegans.sweeps.sweep import Sweep
 from elegans.tasks import UniqueConjunction
 from elegans.training.recipe import Group, Stop, Training
 
@@ -37,6 +35,10 @@ GOAL = 0.01  # error
 TARGET = 0.8  # of trials
 FORMATS = {"thresholds": ".1f", "T": ",", "trials": ",", "sizes": ",", "rate": ".0%"}
 CAPTIONS = {
+    "thresholds": (
+        "m_star is the least m that was tried with 80% success (censored: none), fit the same from "
+        "a logistic curve, with its interval (low, high); bits is log2 C(T, 3)."
+    ),
     "rates": "Success rates of all m that were tried.",
     "trials": "One row per training set: whether one of its restarts succeeded.",
 }
@@ -65,17 +67,23 @@ class Network:
         )
 
 
-def full_batch(
-    samples: int, steps: int, *, evaluate_every: int = 10, test_samples: int = 10_000, **fields: Any
+def recipe(
+    samples: int | None,
+    steps: int,
+    *,
+    batch: int | None = None,
+    evaluate_every: int = 10,
+    test_samples: int = 10_000,
+    **fields: Any,
 ) -> Training:
-    """The recipe on so many examples."""
+    """The recipe on so many examples, all of them in each step unless there is a batch."""
     rate = 1e-3
     return Training(
         loss="logistic",
         optimizer="adamw",
         learning_rate=rate,
         groups=(Group("weights", learning_rate=rate, weight_decay=1e-4),),
-        batch=None,
+        batch=batch,
         samples=samples,
         steps=steps,
         evaluate_every=evaluate_every,
@@ -89,69 +97,49 @@ def conjunction(T: int, samples: int, *, rows: int, test_rows: int) -> UniqueCon
     return UniqueConjunction(T, SPARSITY, p=HALF, samples=samples, rows=rows, test_rows=test_rows)
 
 
-def until_success(
-    T: int,
-    samples: int,
-    network: Network,
-    *,
-    restart: int,
-    steps: int,
-    rows: int,
-    test_rows: int,
-) -> Experiment:
-    """A run that ends when it has succeeded."""
-    return Experiment(
-        conjunction(T, samples, rows=rows, test_rows=test_rows),
-        network.model(restart),
-        full_batch(
-            samples, steps, test_samples=test_rows, screen_rows=250, stop=Stop(test_error=GOAL)
-        ),
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class ThresholdSettings:
-    """Which T and m are tried how often; trials are seeds from `first_seed` on."""
+    """How often a size is tried and for how long; trials are seeds from `first_seed` on."""
 
     lengths: tuple[int, ...]
-    grid: tuple[int, ...]
     trials: int
     restarts: int
     steps: int
     test_rows: int
-    per_round: int = 3
     first_seed: int = 100
     network: Network = field(default_factory=Network)
 
-    def search(
-        self,
-        groups: Sequence[thresholds.Group],
-        experiment: Callable[[thresholds.Group, int, int], Experiment],
-    ) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
-        """Sweeps that look for the thresholds of `experiment(group, samples, restart)`."""
+    @property
+    def seeds(self) -> range:
+        """The seed of each trial."""
+        return range(self.first_seed, self.first_seed + self.trials)
 
-        def points(group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
-            return [
-                ({"restart": restart}, experiment(group, samples, restart))
-                for restart in range(self.restarts)
-            ]
-
-        yield from thresholds.search(
-            groups,
-            self.grid,
-            points,
-            seeds=range(self.first_seed, self.first_seed + self.trials),
-            target=TARGET,
-            per_round=self.per_round,
+    def until_success(self, samples: int | None, steps: int, **fields: Any) -> Training:
+        """The recipe of a run that ends when it has succeeded."""
+        return recipe(
+            samples,
+            steps,
+            test_samples=self.test_rows,
+            screen_rows=min(250, self.test_rows),
+            stop=Stop(test_error=GOAL),
+            **fields,
         )
+
+    def restarted(self, task: Any, training: Training) -> list[tuple[dict[str, Any], Experiment]]:
+        """The points of a trial: one for each restart of the network."""
+        return [
+            ({"restart": restart}, Experiment(task, self.network.model(restart), training))
+            for restart in range(self.restarts)
+        ]
 
     def tables(
         self, runs: Mapping[str, Runs], group: Sequence[str], *, apart: str
     ) -> dict[str, pd.DataFrame]:
-        """Thresholds, success rates and trials of a search, from all runs but those `apart`."""
+        """Thresholds, success rates and trials of all runs but those `apart`."""
         every = pd.concat([each.table for name, each in runs.items() if name != apart])
         trials = thresholds.trials(every, group)
-        table = thresholds.threshold_table(trials, group, self.grid, TARGET)
+        sizes = sorted(trials[thresholds.SAMPLES].unique().tolist())
+        table = thresholds.threshold_table(trials, group, sizes, TARGET)
         table = table.sort_values(list(group), key=_in_order).reset_index(drop=True)
         return {
             "thresholds": table.assign(bits=[bits_needed(T, SPARSITY) for T in table["T"]]),
@@ -159,19 +147,13 @@ class ThresholdSettings:
             "trials": trials,
         }
 
+    def facts(self) -> dict[str, int]:
+        """What figures of thresholds mention."""
+        return {"trials": self.trials, "restarts": self.restarts, "steps": self.steps}
+
 
 def _in_order(column: pd.Series) -> pd.Series:
     """Numbers as they are, names in the order of their first row."""
     if pd.api.types.is_numeric_dtype(column):
         return column
     return pd.Series(pd.factorize(column)[0], index=column.index)
-
-
-def threshold_facts(settings: ThresholdSettings, tables: Tables) -> dict[str, Any]:
-    """What figures of thresholds mention."""
-    return {
-        "trials": settings.trials,
-        "restarts": settings.restarts,
-        "steps": settings.steps,
-        "largest": max(settings.grid),
-    }

@@ -6,15 +6,19 @@ that determines the AND, with several restarts of the network; it succeeds if on
 beside it: the number of examples that eliminating bits one by one needs, for which there is a
 closed form; that of exhaustive search; and $\log_2 \binom T3$.
 
-Thresholds come from a search over a grid and a logistic fit through all that was tried. Trials are
-seeds, and are resampled together for all $T$.
+Sizes are multiples of what elimination needs, so that the threshold lies among them at every $T$ if
+the two go together. A logistic fit through all of them has its interval from a bootstrap: trials
+are seeds, and are resampled together for all $T$. The document's network, recipe and restarts are
+used at all scales, but for the dropout of embeddings (see `protocol`) and, at quick scale, the
+number of steps: a run that succeeds at all does so early.
 """
 
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from elegans.experiments.experiment import Experiment
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval
@@ -27,8 +31,7 @@ from elegans.studies.attention.protocol import (
     TARGET,
     Network,
     ThresholdSettings,
-    threshold_facts,
-    until_success,
+    conjunction,
 )
 from elegans.studies.attention.references import UniqueFrom, elimination_threshold
 from elegans.studies.study import Scale, Study, known_failure
@@ -41,30 +44,36 @@ RATIOS = (0.6, 2.0)  # to the threshold of elimination
 FIT = ("fit", "low", "high")
 
 
-def runs(
-    settings: ThresholdSettings,
-) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
-    """Exhaustive search in simulation, then the search for thresholds."""
+@dataclass(frozen=True, kw_only=True)
+class Settings(ThresholdSettings):
+    """Sizes that are tried at each T: multiples of elimination's threshold, or those of a grid."""
+
+    multiples: tuple[float, ...] = ()
+    grid: tuple[int, ...] = ()
+
+    def sizes(self, T: int) -> tuple[int, ...]:
+        """All m that are tried at T."""
+        needed = elimination_threshold(T, SPARSITY, HALF, TARGET)
+        return (*(round(each * needed) for each in self.multiples), *self.grid)
+
+    def points(self, group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
+        """The restarts of a trial; tables of all sizes and T have the same number of rows."""
+        largest = max(max(self.sizes(T)) for T in self.lengths)
+        rows = 1 << (largest - 1).bit_length()
+        task = conjunction(group["T"], samples, rows=rows, test_rows=self.test_rows)
+        return self.restarted(task, self.until_success(samples, self.steps))
+
+
+def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
+    """Exhaustive search in simulation, then all sizes at all T."""
     yield {
         "unique": Sweep.of([({"T": T}, UniqueFrom(T, SPARSITY, HALF)) for T in settings.lengths])
     }
-    rows = 1 << (max(settings.grid) - 1).bit_length()
-
-    def experiment(group: thresholds.Group, samples: int, restart: int) -> Experiment:
-        return until_success(
-            group["T"],
-            samples,
-            settings.network,
-            restart=restart,
-            steps=settings.steps,
-            rows=rows,
-            test_rows=settings.test_rows,
-        )
-
-    yield from settings.search([{"T": T} for T in settings.lengths], experiment)
+    cells = [({"T": T}, samples) for T in settings.lengths for samples in settings.sizes(T)]
+    yield from thresholds.tried(cells, settings.points, seeds=settings.seeds)
 
 
-def tables(settings: ThresholdSettings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
+def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Trials, success rates, and thresholds beside those of other learners."""
     result = settings.tables(runs, ["T"], apart="unique")
     table = result["thresholds"]
@@ -76,11 +85,16 @@ def tables(settings: ThresholdSettings, runs: Mapping[str, Runs]) -> dict[str, p
     return result | {"thresholds": table}
 
 
+def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
+    """What the figure mentions."""
+    return settings.facts()
+
+
 @known_failure(
     reason=(
-        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
-        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
-        "upper limit."
+        "The exponent is 0.30, with an interval from 0.22 to 0.39. The three thresholds lie on a "
+        "logarithm, 13.0 ln T - 14, and its best power of T from 25 to 400 is 0.30 as well: a "
+        "logarithm with a negative constant grows that fast at small T"
     ),
     scales=("quick",),
 )
@@ -100,14 +114,6 @@ def grows_like_a_logarithm(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    reason=(
-        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
-        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
-        "upper limit."
-    ),
-    scales=("quick",),
-)
 def slope_is_that_of_information(tables: Tables) -> Claim:
     """The number of samples per e-fold of T is positive, and of the size that theory has."""
     interval = thresholds.law(draws(tables), is_power=False)
@@ -129,9 +135,9 @@ def slope_is_that_of_information(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "At T = 450 success grows slowly with m: 69%, 78% and 81% at m = 58, 74 and 82 "
-        "within 250 steps, so that the threshold there, fitted to three close sizes, has no "
-        "upper limit."
+        "At T = 25 a transformer needs fewer examples than elimination, 0.67 times as many with an "
+        "interval from 0.51 to 0.81. At T = 100 and 400 it is 0.83 (0.73 to 0.95) and 0.94 (0.81 "
+        "to 1.11), as claimed"
     ),
     scales=("quick",),
 )
@@ -192,51 +198,49 @@ def as_draw(tables: Tables, column: str) -> pd.DataFrame:
 
 STUDY = Study(
     name="sparse-and",
-    title="A transformer finds three relevant bits among T from about log T examples",
+    title="From a few dozen examples a transformer finds three relevant bits among hundreds",
     summary=(
         "The label is the AND of three hidden bits out of T, and everything else is noise. A "
         "small transformer with one layer of attention is trained on m examples. How large must m "
         "be? Every one of the C(T, 3) possible ANDs has to be ruled out but one, so at least "
         "log2 C(T, 3) labels are needed, and the question is whether a network trained by "
-        "gradient descent comes near such a logarithm. For each T the least m is searched from "
-        "which 80% of random training sets lead to 99% accuracy on new examples."
+        "gradient descent comes near such a logarithm. We look for the least m from which "
+        "80% of random training sets lead to 99% accuracy on new examples, for each T."
     ),
     source="Thesis, Figure 4.2",
     scales={
         "quick": Scale(
-            ThresholdSettings(
-                lengths=(50, 150, 450),
-                grid=tuple(range(26, 98, 8)),
+            Settings(
+                lengths=(25, 100, 400),
+                multiples=(0.55, 0.75, 1.0, 1.3),
                 trials=32,
                 restarts=3,
-                steps=250,
+                steps=200,
                 test_rows=1000,
-                per_round=1,
-                first_seed=200,
+                first_seed=300,
             ),
-            minutes=3,
+            minutes=2,
         ),
         "laptop": Scale(
-            ThresholdSettings(
-                lengths=(50, 100, 150, 200, 300, 400),
-                grid=tuple(range(20, 145, 5)),
+            Settings(
+                lengths=(25, 50, 100, 200, 400),
+                multiples=(0.6, 0.8, 1.0, 1.3),
                 trials=20,
                 restarts=3,
                 steps=1000,
                 test_rows=10_000,
-                per_round=3,
+                first_seed=400,
             ),
-            minutes=60,
+            minutes=15,
         ),
         "paper": Scale(
-            ThresholdSettings(
+            Settings(
                 lengths=(*range(100, 850, 50), 900, 1000, 1100),
                 grid=tuple(range(50, 210, 10)),
                 trials=40,
                 restarts=5,
                 steps=1000,
                 test_rows=10_000,
-                per_round=16,
                 network=Network(embedding_dropout=0.1),
             ),
             minutes=30_000,
@@ -244,7 +248,7 @@ STUDY = Study(
     },
     runs=runs,
     tables=tables,
-    facts=threshold_facts,
+    facts=facts,
     claims=(grows_like_a_logarithm, slope_is_that_of_information, is_about_elimination),
     figures="elegans.studies.attention.figures_and:thresholds",
     shown=("thresholds",),
@@ -258,10 +262,6 @@ STUDY = Study(
             "what other learners need: eliminating single bits (exact), exhaustive search "
             "(simulated), and the bits of information in the answer. Right: success rates behind "
             "the dots, and the exact success probability of elimination as dotted curves."
-        ),
-        "thresholds": (
-            "m_star is the least m of the grid with 80% success, fit the same from a logistic "
-            "curve, with its interval (low, high)."
         ),
     },
 )

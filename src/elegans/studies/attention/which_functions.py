@@ -18,6 +18,7 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from elegans.experiments.experiment import Experiment
@@ -29,16 +30,15 @@ from elegans.studies.attention.function_claims import EASY, FIXED, FRESH, XOR
 from elegans.studies.attention.protocol import (
     CAPTIONS,
     FORMATS,
-    GOAL,
     HALF,
     SPARSITY,
+    TARGET,
     ThresholdSettings,
-    threshold_facts,
 )
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Conjunction, Junta, Parity, SparseMajority
-from elegans.training.recipe import Group, Stop, Training
+from elegans.training.recipe import Training
 
 # A random balanced table that depends on all three bits, in the order of `tasks.Junta`.
 RANDOM_TABLE = (1, -1, -1, -1, 1, 1, -1, 1)
@@ -46,29 +46,18 @@ RANDOM_TABLE = (1, -1, -1, -1, 1, 1, -1, 1)
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ThresholdSettings):
-    """Which T and m are tried how often, and the control."""
+    """The grid of sizes that is searched, and the controls."""
 
+    grid: tuple[int, ...]
     control_steps: int
     control_seeds: int
+    per_round: int = 3
     control_samples: int = 128
     batch: int = 64
 
     def training(self, samples: int | None, steps: int) -> Training:
-        """The recipe; with no number of samples, online."""
-        rate = 1e-3
-        return Training(
-            loss="logistic",
-            optimizer="adamw",
-            learning_rate=rate,
-            groups=(Group("weights", learning_rate=rate, weight_decay=1e-4),),
-            batch=self.batch,
-            samples=samples,
-            steps=steps,
-            evaluate_every=20,
-            test_samples=self.test_rows,
-            screen_rows=min(250, self.test_rows),
-            stop=Stop(test_error=GOAL),
-        )
+        """The recipe in batches; with no number of samples, online."""
+        return self.until_success(samples, steps, batch=self.batch, evaluate_every=20)
 
 
 def task_of(function: str, T: int) -> Conjunction | SparseMajority | Junta | Parity:
@@ -95,26 +84,41 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
     seeds = range(settings.first_seed, settings.first_seed + settings.control_seeds)
     yield {"control": Sweep.of(controls, seeds=seeds)}
 
-    def experiment(group: thresholds.Group, samples: int, restart: int) -> Experiment:
-        return Experiment(
-            task_of(group["function"], group["T"]),
-            settings.network.model(restart),
-            settings.training(samples, settings.steps),
-        )
+    def points(group: thresholds.Group, samples: int) -> list[tuple[dict[str, Any], Any]]:
+        task = task_of(group["function"], group["T"])
+        return settings.restarted(task, settings.training(samples, settings.steps))
 
     groups = [{"function": name, "T": T} for name in (*EASY, XOR) for T in settings.lengths]
-    yield from settings.search(groups, experiment)
+    yield from thresholds.search(
+        groups,
+        settings.grid,
+        points,
+        seeds=settings.seeds,
+        target=TARGET,
+        per_round=settings.per_round,
+    )
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """Trials, success rates, thresholds, and the control."""
+    """Trials, success rates, thresholds, errors of runs that failed, and the control."""
     result = settings.tables(runs, ["function", "T"], apart="control")
-    return result | {"control": runs["control"].table}
+    searched = pd.concat([each.table for name, each in runs.items() if name != "control"])
+    return result | {"failed": errors_of_failures(searched), "control": runs["control"].table}
+
+
+def errors_of_failures(table: pd.DataFrame) -> pd.DataFrame:
+    """How many runs of each cell failed, and quartiles of their errors at the end."""
+    failed = table[~table["success"].astype("boolean").fillna(False).astype(bool)]
+    grouped = failed.groupby(["function", "T", "samples"])["test_error"]
+    quartiles = grouped.quantile(np.array([0.25, 0.5, 0.75])).unstack()
+    quartiles.columns = pd.Index(["low", "error", "high"])
+    return grouped.size().rename("runs").to_frame().join(quartiles).reset_index()
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
     """What the figure mentions."""
-    return threshold_facts(settings, tables) | {
+    return settings.facts() | {
+        "largest": max(settings.grid),
         "control_T": min(settings.lengths),
         "control_steps": settings.control_steps,
         "control_samples": settings.control_samples,
@@ -183,8 +187,8 @@ STUDY = Study(
         claims.steps_are_what_xor_lacks,
     ),
     figures="elegans.studies.attention.figures_and:functions",
-    shown=("thresholds", "control"),
-    formats=FORMATS,
+    shown=("thresholds", "failed", "control"),
+    formats=FORMATS | {"failed": ".2f", "runs": ","},
     captions=CAPTIONS
     | {
         "figure": (
@@ -192,9 +196,10 @@ STUDY = Study(
             "mark cells in which no size of the grid was enough: the threshold is above it, if "
             "there is one. Right: success rates at the largest T."
         ),
-        "thresholds": (
-            "m_star is the least m of the grid with 80% success (censored: none), fit the same "
-            "from a logistic curve with its interval; bits is log2 C(T, 3)."
+        "failed": (
+            "Runs that did not succeed, and the median of their errors at the end with its "
+            "quartiles. Who knows two of the three bits of the random function, those with a "
+            "correlation, errs on 25%."
         ),
         "control": (
             "XOR at the smallest T with many more steps: with fresh examples at every step, and "

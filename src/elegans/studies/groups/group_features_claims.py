@@ -14,15 +14,29 @@ GONE = 0.01
 
 
 def worst_group(table: pd.DataFrame, column: str, *, is_low: bool) -> tuple[str, Interval]:
-    """The group whose mean over seeds is worst, with its interval over seeds."""
+    """The group whose mean over seeds is worst, with its interval over seeds.
+
+    A run that diverged has no numbers, and counts as the worst there is.
+    """
+    worst = 0.0 if is_low else np.inf
     means = {
-        str(name): bootstrap(part.groupby("seed")[column].mean().to_numpy(float), np.mean)
+        str(name): bootstrap(
+            part.groupby("seed")[column].mean().fillna(worst).to_numpy(float), np.mean
+        )
         for name, part in table.groupby("group", sort=False)
     }
     name = (min if is_low else max)(means, key=lambda group: means[group].value)
     return name, means[name]
 
 
+@known_failure(
+    reason=(
+        "The margin of S5 still rises when the rate reaches zero. Near the optimum the unit of "
+        "time is 1/(3 lambda rho), rho a neuron's norm; this run has a twentieth of the units of "
+        "those on A5 in `margin-game`, which reach their optimum."
+    ),
+    scales=("laptop",),
+)
 def optimum_is_reached(tables: Tables) -> Claim:
     """Training reaches 0.99 of the margin of the exact optimum at its penalty."""
     ends = tables["ends"]
@@ -47,10 +61,11 @@ def optimum_is_reached(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "One neuron of 800 in S4 is still in two representations, with 3e-8 of the norm "
-        "cubed: weak neurons move slowly."
+        "Weak neurons move slowly: at a norm of rho the time is 1/(3 lambda rho), and those that "
+        "are in several representations are just above the norm of 1% at which a neuron counts. "
+        "S3 and S4, trained for longer on this clock, have none."
     ),
-    scales=("quick",),
+    scales=("laptop",),
 )
 def neurons_have_one_representation(tables: Tables) -> Claim:
     """In every live neuron u, v and w are of one representation, the same one."""
@@ -60,14 +75,22 @@ def neurons_have_one_representation(tables: Tables) -> Claim:
     end = (neurons["when"] == "end") & neurons["is_live"]
     name, interval = worst_group(neurons.assign(pure=pure)[end], "pure", is_low=True)
     start = pure[neurons["when"] == "start"].mean()
-    others = neurons[end & ~pure].groupby(["group", "seed"])["share"].sum()
-    impure = float(others.max()) if len(others) else 0.0
+    largest = neurons[end].groupby(["group", "seed"])["share"].transform("max")
+    norms = (neurons["share"][end] / largest) ** (1 / 3)
+    others = norms[~pure[end]]
+    listed = (
+        f"the other {len(others)} of {int(end.sum())} have norms of {others.min():.1%} to "
+        f"{others.max():.1%} of the largest and {neurons['share'][end & ~pure].sum():.0e} of the "
+        "norm cubed"
+        if len(others)
+        else f"all of {int(end.sum())}"
+    )
     return Claim(
         text="Every neuron is of one representation, the same in u, v and w",
         source="thesis, Figures 7.6 (d), D.2, D.3, Theorem 7.9",
         measured=(
-            f"{interval:.1%} of live neurons ({name}); least power {powers[end].min():.4f}; the "
-            f"others have {impure:.0e} of the norm cubed; at the start {start:.1%} of neurons are"
+            f"{interval:.1%} of live neurons ({name}); {listed}; least power "
+            f"{powers[end].min():.4f}; at the start {start:.1%} of neurons are"
         ),
         against=f"one live neuron with {PURE} or less of its power in one, or most at the start",
         holds=interval.low == 1 and start < 0.5,

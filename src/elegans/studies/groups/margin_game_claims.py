@@ -8,6 +8,8 @@ from elegans.statistics import bootstrap
 ROUNDING = 1e-10  # relative, of margins in float64
 GONE = 0.01  # a share that counts as none
 ABSENT = 1e-9  # a share of the exact optimum that is zero up to rounding
+NEAR_OPTIMUM = 0.99
+NEAR_SHARE = 0.10  # relative, of the share of a representation that the optimum uses
 RATE = (0.8, 1.25)  # measured over predicted fall of a share's logarithm
 
 
@@ -97,5 +99,50 @@ def forbidden_representation_dies(tables: Tables) -> Claim:
             f"{RATE[0]} to {RATE[1]}"
         ),
         holds=largest < GONE and is_predicted,
+        interval=interval,
+    )
+
+
+def training_reaches_the_optimum(tables: Tables) -> Claim:
+    """The trained networks have the margin of the exact optimum at their penalty."""
+    ends = tables["ends"]
+    parts = (ends["ratio"] / ends["theory_ratio"]).fillna(0.0)  # of a run that diverged
+    interval = bootstrap(parts.to_numpy(float), np.mean)
+    return Claim(
+        text=f"Trained on {tables.facts['trained']}, the margin is that of the exact optimum",
+        source="this study: the exact optimum of finite penalty",
+        measured=(
+            f"margin / optimum's margin {interval:.4f}; {ends['ratio'].mean():.4f} of the largest "
+            f"margin, the optimum {ends['theory_ratio'].mean():.4f}; norm cubed "
+            f"{ends['norm'].mean():.1f}, the optimum {ends['theory_norm'].mean():.1f}"
+        ),
+        against=f"an interval that goes below {NEAR_OPTIMUM}",
+        holds=interval.low >= NEAR_OPTIMUM,
+        interval=interval,
+    )
+
+
+def shares_are_those_of_the_optimum(tables: Tables) -> Claim:
+    """Representations that the exact optimum uses have its shares; at the start they do not."""
+    used = tables["optimum"][tables["optimum"]["theory"] > ABSENT]
+    off = {
+        when: (used[f"share_{when}"] / used["theory"] - 1).abs().groupby(used["seed"]).max()
+        for when in ("start", "end")
+    }
+    interval = bootstrap(off["end"].fillna(np.inf).to_numpy(float), np.mean)
+    means = used.groupby("representation", sort=False)[["share_end", "theory"]].mean()
+    listed = "; ".join(
+        f"{name} {row['share_end']:.3f}, predicted {row['theory']:.3f}"
+        for name, row in means.iterrows()
+    )
+    return Claim(
+        text=f"Trained on {tables.facts['trained']}, norm shares are those of the exact optimum",
+        source="this study: the exact optimum of finite penalty",
+        measured=(
+            f"largest relative difference {interval:.2%}, at the start {off['start'].mean():.0%}; "
+            f"{listed}"
+        ),
+        against=f"an interval that reaches {NEAR_SHARE:.0%}, or a start that does not",
+        holds=interval.high <= NEAR_SHARE < off["start"].min(),
         interval=interval,
     )

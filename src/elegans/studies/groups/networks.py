@@ -9,8 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
+import scipy
 from jaxtyping import Float, Int
 
 from elegans import probes
@@ -20,11 +23,12 @@ from elegans.runs import Run, Runs
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.theory import groups as theory
-from elegans.theory.groups.margins import neuron_norms
+from elegans.theory.groups.margins import neuron_norms, predictions
 from elegans.training.losses import CrossEntropy, Loss
+from elegans.training.optimizers import SGD
 from elegans.training.recipe import Training
 from elegans.training.regularisers import Norm
-from elegans.training.schedules import Milestones
+from elegans.training.schedules import Milestones, schedule_of
 
 LIVE = 0.01  # of the largest neuron's norm: what counts as a neuron at the end
 PROBES = {"margin": probes.margin, "features": probes.features}
@@ -34,8 +38,11 @@ PROBES = {"margin": probes.margin, "features": probes.features}
 class Recipe:
     """A network's width, the penalty's weight, and gradient descent with a rate that doubles.
 
+    Without `doublings` the rate follows the `schedule`.
+
     `precise` is for penalties so small that the loss ends near 1e-6, where the usual cross-entropy
-    has few digits left in float32.
+    has few digits left in float32. The thesis has no `momentum`: it takes the steps that are stable
+    for gradient descent many times as far.
     """
 
     width: int
@@ -43,6 +50,8 @@ class Recipe:
     steps: int
     doublings: tuple[int, ...] = ()
     learning_rate: float = 0.05
+    momentum: float = 0.0
+    schedule: str = "constant"
     batch: int | None = None
     evaluations: int = 50
     precise: bool = False
@@ -51,13 +60,14 @@ class Recipe:
         """The recipe for a network of this degree of homogeneity."""
         return Training(
             loss=CrossEntropy(precise=True) if self.precise else loss,
+            optimizer=SGD(self.momentum) if self.momentum else "sgd",
             learning_rate=self.learning_rate,
             samples=None,
             batch=self.batch,
             steps=self.steps,
             evaluate_every=max(1, self.steps // self.evaluations),
             regulariser=Norm(self.weight, a=2.0, b=float(degree), power=float(degree)),
-            schedule=Milestones(self.doublings, 2.0) if self.doublings else "constant",
+            schedule=Milestones(self.doublings, 2.0) if self.doublings else self.schedule,
         )
 
 
@@ -79,28 +89,34 @@ def curves(runs: Runs) -> pd.DataFrame:
         seen = run.probes
         columns = {name: seen[f"margin.{name}"] for name in ("margin", "ratio", "norm")}
         power = {"power": seen["features.power"]} if "features.power" in seen else {}
-        loss = np.interp(seen["step"], run.history["step"], run.history["train_loss"])
+        # Where batches are drawn there is no training set, and the loss is that of drawn pairs.
+        losses = run.history["train_loss"].fillna(run.history["test_loss"])
+        loss = np.interp(seen["step"], run.history["step"], losses)
         return pd.DataFrame({"step": seen["step"], **columns, **power, "loss": loss})
 
     return runs.rows(curve)
 
 
-def rate_sums(training: Training, steps: Int[np.ndarray, " looks"]) -> Float[np.ndarray, " looks"]:
-    """The sum of the learning rates of all steps before each of these."""
-    t = np.arange(int(steps.max()))
-    doublings = getattr(training.schedule, "steps", ())
-    rates = float(training.learning_rate) * 2.0 ** np.searchsorted(doublings, t, side="right")
-    return np.concatenate([[0.0], np.cumsum(rates)])[steps]
+def flow_times(training: Training, steps: Int[np.ndarray, " looks"]) -> Float[np.ndarray, " looks"]:
+    """The time of gradient flow at each of these steps: the sum of the learning rates before it.
+
+    Momentum repeats each gradient, with weights that sum to 1 / (1 - momentum).
+    """
+    t = jnp.arange(int(steps.max()), dtype=jnp.float32)
+    factors = jax.vmap(lambda step: schedule_of(training.schedule)(step, training.steps))(t)
+    rates = float(training.learning_rate) * np.asarray(factors, np.float64)
+    repeats = 1 / (1 - float(getattr(training.optimizer, "momentum", 0.0)))
+    return repeats * np.concatenate([[0.0], np.cumsum(rates)])[steps]
 
 
 def share_curves(runs: Runs) -> pd.DataFrame:
-    """The norm share per representation at each evaluation, with the sum of learning rates."""
+    """The norm share per representation at each evaluation, with the time of gradient flow."""
 
     def part(run: Run) -> pd.DataFrame:
         seen, training = run.probes, run.experiment.training
         labels = theory.real_character_table(run.experiment.task.group).labels
         table = pd.DataFrame(seen["features.shares"], columns=list(labels)).assign(
-            step=seen["step"], time=rate_sums(training, np.asarray(seen["step"]))
+            step=seen["step"], time=flow_times(training, np.asarray(seen["step"]))
         )
         return table.melt(["step", "time"], var_name="representation", value_name="share")
 
@@ -157,6 +173,14 @@ def neuron_table(runs: Runs) -> pd.DataFrame:
     )
 
 
+def mean_cross_entropy(
+    values: Float[np.ndarray, "batch classes"], labels: Int[np.ndarray, " batch"]
+) -> float:
+    """The loss in float64, over all pairs also where training drew batches."""
+    right = values[np.arange(len(labels)), labels]
+    return float(np.mean(scipy.special.logsumexp(values, axis=1) - right))
+
+
 def end_table(runs: Runs) -> pd.DataFrame:
     """One row per run: margin, norm and loss at the end, beside those of the exact optimum.
 
@@ -170,7 +194,8 @@ def end_table(runs: Runs) -> pd.DataFrame:
         best = theory.maximum_margin(task.group).value if model.homogeneity == 3 else np.nan
         margin = theory.normalised_margin(model, params, task)
         norm = float(np.sum(neuron_norms(model, params) ** model.homogeneity))
-        row = {"margin": margin, "ratio": margin / best, "norm": norm, "loss": run.train_loss}
+        loss = mean_cross_entropy(*predictions(model, params, task))
+        row = {"margin": margin, "ratio": margin / best, "norm": norm, "loss": loss}
         theory_row = dict.fromkeys(("theory_ratio", "theory_norm", "theory_loss"), np.nan)
         if model.homogeneity == 3:
             weight = float(run.experiment.training.regulariser.strength)

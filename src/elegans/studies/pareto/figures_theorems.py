@@ -21,47 +21,66 @@ def over_sparse(tables: Tables) -> Figure:
     slopes = tables["exponents"].set_index("law")["slope"]
     picture = look.figure(
         14,
-        4,
-        f"One step and a readout: parities of {facts['k']} bits, hinge loss "
-        f"{facts['epsilon']:g}, {facts['seeds']} runs per size",
+        4.3,
+        f"One large step and a trained readout learn the product of {facts['k']} hidden bits: what "
+        "half of the runs need",
     )
     left, middle, right = picture.subplots(1, 3)
     samples = table[table["search"] == "samples"]
     here = samples[samples["n"] == facts["n"]]
     for arm, colour in (("plain", BLUE), ("truncated", ORANGE)):
         part = here[here["arm"] == arm]
-        label = f"{arm}: slope {slopes[f'samples over s, {arm}']:.2f}"
+        name = "small gradients set to zero" if arm == "truncated" else "as in the theorem"
+        label = f"{name}: slope {slopes[f'samples over s, {arm}']:.2f}"
         thresholds(left, part, "s", colour, label, 1.0)
-    left.set(xlabel="inputs per neuron, s", ylabel="examples of half success, m")
-    left.set_title(f"Fewer inputs per neuron need fewer\nexamples (n = {facts['n']}; lines: s)")
+    left.set(xlabel="inputs that a neuron reads, s", ylabel="examples, m")
+    left.set_title(f"Neurons that read less need fewer examples\n({facts['n']} bits)")
     larger = samples[(samples["s"] == facts["fixed_s"]) & (samples["arm"] == "truncated")]
-    label = f"truncated: slope {slopes['samples over n, truncated']:.2f}"
+    label = f"small gradients set to zero: slope {slopes['samples over n, truncated']:.2f}"
     thresholds(middle, larger, "n", ORANGE, label, 0.0)
-    middle.set(xlabel="bits, n", ylabel="examples of half success, m")
-    middle.set_ylim(larger["low"].min() / 4, larger["high"].max() * 4)
-    middle.set_title(f"Truncated, more bits hardly need more\n(s = {facts['fixed_s']}; line: none)")
+    middle.set(xlabel="bits, n", ylabel="examples, m")
+    middle.set_title(f"More bits hardly need more examples\n(s = {facts['fixed_s']})")
     widths = table[table["search"] == "width"]
     thresholds(right, widths, "s", GREEN, f"slope {slopes['width over s']:.2f}", -2.0)
-    right.set(xlabel="inputs per neuron, s", ylabel="width of half success, r")
-    right.set_title(f"But they need wider networks\n(n = {facts['n']}; line: 1/s²)")
+    right.set(xlabel="inputs that a neuron reads, s", ylabel="width, r")
+    right.set_title(
+        f"but they rarely hold the hidden bits, so\nthat more are needed ({facts['n']} bits)"
+    )
+    for axes, power in ((left, "s"), (middle, "constant"), (right, "1/s²")):
+        axes.plot([], [], color=GREY, lw=1.2, label="exact calculation, through the middle")
+        axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
+        axes.legend(fontsize=8)
+    for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):
+        low, high = axes.get_ylim()
+        if low > 0:  # not so on a logarithmic axis without dots
+            axes.set_ylim(low / below, high * above)  # room for the legend
     return picture
 
 
 def thresholds(
     axes: Axes, part: pd.DataFrame, x: str, colour: str, label: str, power: float
 ) -> None:
-    """Dots with intervals, and a line of the given power through their middle."""
-    part = part.sort_values(x)
-    error = [part["threshold"] - part["low"], part["high"] - part["threshold"]]
+    """Dots with intervals, and lines of the exact law and of the given power through their middle.
+
+    A threshold that was not found, or an interval without an end, is left out.
+    """
+    part = part[np.isfinite(part["threshold"]) & (part["threshold"] > 0)].sort_values(x)
+    high = part["high"].where(np.isfinite(part["high"]), part["threshold"])
+    low = part["low"].where(part["low"] > 0, part["threshold"])
+    error = [part["threshold"] - low, high - part["threshold"]]
     axes.errorbar(part[x], part["threshold"], error, fmt="o", color=colour, capsize=2, label=label)
     sizes = part[x].to_numpy(float)
-    middle = np.exp(np.log(part["threshold"]).mean() - power * np.log(sizes).mean())
-    axes.plot(sizes, middle * sizes**power, color=colour, lw=1, ls="--")
+    exact = part["expected"].to_numpy(float)
+    laws: tuple[tuple[Any, dict[str, Any]], ...]
+    laws = ((exact, {"lw": 1.2}), (sizes**power, {"lw": 1.0, "ls": "--"}))
+    for law, style in laws:
+        if len(part) and np.isfinite(law).all():
+            scale = np.exp(np.mean(np.log(part["threshold"]) - np.log(law)))
+            axes.plot(sizes, scale * law, color=colour, **style)
     axes.set(xscale="log", yscale="log")
     look.plain_ticks(axes)
     axes.set_xticks(sizes, [f"{size:g}" for size in sizes])
     axes.minorticks_off()
-    axes.legend()
 
 
 def under_sparse(tables: Tables) -> Figure:
@@ -69,40 +88,65 @@ def under_sparse(tables: Tables) -> Figure:
     facts = tables.facts
     picture = look.figure(
         14,
-        4,
-        f"Neurons that know part of {facts['k']} hidden bits find the rest in one truncated step",
+        4.3,
+        f"Neurons that know some of {facts['k']} hidden bits find the others in one truncated step",
     )
     left, middle, right = picture.subplots(1, 3)
     networks = tables["networks"]
-    for (samples, part), colour in zip(networks.groupby("samples"), (ORANGE, BLUE), strict=False):
+    names = ("a hundredth of it", "as prescribed")
+    groups = networks.groupby("samples")
+    for (samples, part), colour, name in zip(groups, (ORANGE, BLUE), names, strict=False):
         values = np.sort(part["correlation"])
-        label = f"m = {samples:,}"
+        label = f"{samples:,} examples,\n{name}"
         left.plot(values, (np.arange(len(values)) + 1) / len(values), color=colour, label=label)
-    left.axvline(0.5, color=GREY, lw=1, ls=":")
+    left.axvline(0.5, color=GREY, lw=1, ls=":", label="what the theorem says")
     left.set(xlim=(-0.05, 1.05), xlabel="correlation with the label", ylabel="share of networks")
-    left.set_title(f"Networks of width {facts['width']:,} on {facts['n']} bits\n(dotted: the goal)")
-    left.legend()
-    panels = ((middle, "samples", "least examples, m"), (right, "width", "least width, r"))
-    for axes, name, label in panels:
-        slopes = tables["exponents"].set_index("law")
-        table = tables["least_samples" if name == "samples" else "least_widths"]
-        for (s, part), colour in zip(table.groupby("s"), (GREEN, BLUE), strict=False):
-            row: Any = slopes.loc[f"{name} over n, s = {s}"]
-            medians = part.groupby("n")[name].median()
-            axes.plot(part["n"], part[name], ".", ms=3, alpha=0.3, color=colour)
-            axes.plot(
-                medians.index, medians, "o", color=colour, label=f"s = {s}: {row['slope']:.2f}"
-            )
-            n = medians.index.to_numpy(float)
-            power = float(row["theory"])
-            middle_of = np.exp(np.log(medians).mean() - power * np.log(n).mean())
-            axes.plot(n, middle_of * n**power, ls="--", lw=1, color=colour)
-        axes.set(xscale="log", yscale="log", xlabel="bits, n", ylabel=label)
-        look.plain_ticks(axes)
-        axes.legend(title="known bits: slope", title_fontsize=8)
-    middle.set_title("Knowing more bits takes fewer examples\n(lines: n^(k - s - 1))")
-    right.set_title("and more neurons to know them\n(line: n^s)")
+    width = f"{facts['width']:,}"
+    left.set_title(f"The best subnetwork of each network\n(width {width}, {facts['n']} bits)")
+    left.legend(loc="center")
+    needed = tables["needed"]
+    for s, part in needed.groupby("s"):
+        middle.plot(part["n"], part["predicted_samples"], lw=1.2, color=known_colour(s))
+    by_size(middle, tables, "samples", "examples that a seed needs, m")
+    by_size(right, tables, "width", "width that a seed needs, r")
+    middle.plot([], [], color=GREY, lw=1.2, label="from exact gradients, not fitted")
+    middle.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^(k - s - 1)")
+    right.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^s")
+    for axes in (middle, right):
+        axes.legend(fontsize=8)
+    middle.set_ylim(top=middle.get_ylim()[1] * 8)  # room for the legend
+    right.set_ylim(top=right.get_ylim()[1] * 3)
+    middle.set_title(
+        "A neuron that knows two of the bits needs\nfar fewer examples to find the rest"
+    )
+    right.set_title("but such neurons are rare, so that the\nnetwork has to be wide")
     return picture
+
+
+def known_colour(s: Any) -> str:
+    """Of neurons that know s bits."""
+    return BLUE if s else GREEN
+
+
+def by_size(axes: Axes, tables: Tables, name: str, label: str) -> None:
+    """What each seed needs over n, medians, and the theorem's power through their middle."""
+    slopes = tables["exponents"].set_index("law")
+    for s, part in tables["least_samples" if name == "samples" else "least_widths"].groupby("s"):
+        row: Any = slopes.loc[f"{name} over n, s = {s}"]
+        medians = part.groupby("n")[name].median()
+        colour = known_colour(s)
+        axes.plot(part["n"], part[name], ".", ms=3, alpha=0.3, color=colour)
+        text = f"{s} bits known: slope {row['slope']:.2f}"
+        axes.plot(medians.index, medians, "o", color=colour, label=text)
+        n = medians.index.to_numpy(float)
+        power = float(row["theory"])
+        middle_of = np.exp(np.log(medians).mean() - power * np.log(n).mean())
+        axes.plot(n, middle_of * n**power, ls="--", lw=1, color=colour)
+    axes.set(xscale="log", yscale="log", xlabel="bits, n", ylabel=label)
+    look.plain_ticks(axes)
+    sizes = sorted(tables["needed"]["n"].unique())
+    axes.set_xticks(sizes, [f"{n:g}" for n in sizes])
+    axes.minorticks_off()
 
 
 def fixed_kernel(tables: Tables) -> Figure:

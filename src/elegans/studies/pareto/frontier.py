@@ -81,10 +81,10 @@ QUICK = Settings(
 LAPTOP = Settings(
     tasks=((50, 3), (100, 3), (50, 4)),
     widths=(10, 30, 100, 300, 1000),
-    samples=(100, *PAPER_SAMPLES[2:13], None),
-    seeds=20,
+    samples=(300, 1000, 3000, 10_000, 30_000, 100_000, None),
+    seeds=10,
     steps=100_000,
-    zoom=(400, 500, 700, 800, 1200, 1400, 1700),
+    zoom=(400, 500, 600, 700, 800, 1200, 1400, 1700, 2000, 6000),
     past=(1000, 10_000, 100_000, None),
     past_width=1000,
 )
@@ -172,7 +172,7 @@ STUDY = Study(
     source="Pareto paper, Figures 1, 2 and 4",
     scales={
         "quick": Scale(QUICK, minutes=2),
-        "laptop": Scale(LAPTOP, minutes=120),
+        "laptop": Scale(LAPTOP, minutes=67),
         "paper": Scale(PAPER, minutes=1_300_000),
     },
     runs=runs,

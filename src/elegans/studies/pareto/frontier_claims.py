@@ -15,6 +15,7 @@ from scipy import special
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, paired, wilson
 from elegans.studies.pareto.frontier_tables import GRID
+from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1"
 GROUP = ["n", "k", "init"]
@@ -101,33 +102,36 @@ def far_fewer_than_parities(tables: Tables) -> Claim:
 def width_turns_failure_into_success(tables: Tables) -> Claim:
     """At one m, no run of the narrowest network succeeds and all of the widest do.
 
-    The level is divided by the number of m that are looked at.
+    Each seed is a pair of runs, the narrowest and the widest. That a fair coin falls the same way
+    in all of them has a chance, which is multiplied by the number of m that are looked at.
     """
     columns = []
     for name, part in groups(on_grid(tables)):
         for _, column in part.groupby("samples", dropna=False):
-            wins = column.groupby("width")["success"].agg(["sum", "size"]).sort_index()
+            both = column.pivot(index="seed", columns="width", values="success").sort_index(axis=1)
+            pairs = both.iloc[:, [0, -1]].dropna().astype(bool)
             size = column["samples"].iloc[0]
             where = f"{name}, " + ("online" if pd.isna(size) else f"m = {int(size):,}")
-            columns.append((where, wins.iloc[0], wins.iloc[-1]))
-    level = 1 - LEVEL / len(columns)
+            columns.append((where, pairs))
     whole = {
-        where: wilson(int(wide["sum"]), int(wide["size"]), level).low
-        - wilson(int(narrow["sum"]), int(narrow["size"]), level).high
-        for where, narrow, wide in columns
-        if narrow["sum"] == 0 and wide["sum"] == wide["size"]
+        where: min(1.0, len(columns) * 0.5 ** len(pairs))
+        for where, pairs in columns
+        if not pairs.iloc[:, 0].any() and pairs.iloc[:, 1].all()
     }
-    gap = max(whole.values(), default=float("nan"))
+    chance = min(whole.values(), default=1.0)
     return Claim(
         text="Width alone turns failure of every run into success of every run",
         source="Pareto paper, appendix C.1 (2)",
         measured=(
             f"from 0% at the smallest to 100% at the largest width in {len(whole)} of "
-            f"{len(columns)} columns ({'; '.join(whole) or 'none'}); there the two Wilson "
-            f"intervals at level {level:.1%} are at most {gap:.0%} apart"
+            f"{len(columns)} columns ({'; '.join(whole) or 'none'}); the chance of such a column "
+            f"among so many, if width made no difference: {chance:.1%}"
         ),
-        against="no m at which the rates are 0% and 100% and their intervals do not overlap",
-        holds=gap > 0,
+        against=(
+            "no m at which the rates are 0% and 100% in so many seeds that chance does so in "
+            f"fewer than {LEVEL:.0%} of studies"
+        ),
+        holds=chance < LEVEL,
     )
 
 
@@ -198,6 +202,14 @@ def sparse_buys_data(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "From one m of this grid to the next most cells go from failure of every run to success "
+        "of every run: 36 of 210 have runs of both kinds, and what the sparse init gains there at "
+        "widths 30 and 100 it loses at width 10."
+    ),
+    scales=("laptop",),
+)
 def sparse_enlarges(tables: Tables) -> Claim:
     """Over all cells, runs from the sparse init succeed more often; paired by seed."""
     by_seed = on_grid(tables).groupby(["init", "seed"])["success"].mean()

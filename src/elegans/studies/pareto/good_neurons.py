@@ -14,6 +14,7 @@ from jaxtyping import Float
 from elegans import checks
 from elegans.cube import character, drawn_signs
 from elegans.fields import configuration
+from elegans.theory import resources
 from elegans.theory.boolean import majority
 
 TEST_ROWS = 4000
@@ -23,13 +24,6 @@ ROWS_AT_ONCE = 2**14
 def small_weight(n: int, s: int) -> float:
     r"""The $\epsilon$ of the init, half of the largest that is allowed; 1 for neurons of signs."""
     return 0.5 / (n - s) if s else 1.0
-
-
-def sizes_of_gradient(n: int, k: int, s: int) -> tuple[float, float]:
-    """What a good neuron's gradient is at the rest of the support, and at irrelevant bits."""
-    share = abs(majority.half(s, s)) / 2
-    relevant, irrelevant = (share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
-    return relevant, irrelevant
 
 
 def readout(k: int) -> Float[np.ndarray, " features"]:
@@ -62,7 +56,7 @@ class SampleSearch:
 
     def grid(self) -> list[int]:
         """Samples up to 70% of those that surely tell the gradients apart, from 1/180 on."""
-        relevant, irrelevant = sizes_of_gradient(self.n, self.k, self.s)
+        relevant, irrelevant = resources.partial_gradients(self.n, self.k, self.s)
         tolerance = (relevant - irrelevant) / 2
         enough = 2 * math.log(4 * self.n * self.k / 0.01) / tolerance**2
         return [round(enough * 2 ** (-j / 4)) for j in range(30, 1, -1)]
@@ -91,7 +85,7 @@ class SampleSearch:
         self, weight: Float[np.ndarray, "n k"], gradient: Float[np.ndarray, "n k"], epsilon: float
     ) -> Float[np.ndarray, "n k"]:
         """The neurons after one truncated step, those of the mirrored pair whose sign is right."""
-        relevant, irrelevant = sizes_of_gradient(self.n, self.k, self.s)
+        relevant, irrelevant = resources.partial_gradients(self.n, self.k, self.s)
         large = np.where(np.abs(gradient) <= (relevant + irrelevant) / 2, 0.0, gradient)
         sign = np.sign(majority.half(self.s, self.s) * rest_coefficient(self.n, self.k, self.s))
         kept = epsilon / (2 * self.k) if self.s else 0.0

@@ -11,13 +11,17 @@ gradient below `theory.resources.truncation` become zero. A control leaves out t
 
 Thresholds are where half of the runs succeed, by a logistic fit; exponents are slopes of their
 logarithms, refitted on resampled seeds. The theorem gives upper bounds: $m$ of the order of
-$s^{k-1} n^2 \log n$, without $n^2$ if truncated, and width of the order of $(n/s)^k$. Widths in
-the search for $m$ hold 7 to 8 good neurons per bias on average.
+$s^{k-1} n^2 \log n$, without $n^2$ if truncated, and width of the order of $(n/s)^k$. Exponents
+are compared with exact ones at the same sizes (`expected`): of the examples from which the readout
+as the proof writes it, under the same decay, reaches the loss (`written_readout`); of those from
+which a truncated step is right in half of the draws (`theory.resources.recovery`); and of one over
+the chance of a good neuron. Widths in the search for $m$ hold 7 to 8 good pairs on average.
 
 Decay, batch and steps of the second phase and the grids were chosen on seeds from 1,000 on.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -30,6 +34,7 @@ from elegans.report.result import Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, success_threshold
 from elegans.studies.pareto import over_claims
+from elegans.studies.pareto.written_readout import written_samples
 from elegans.studies.study import Scale, Study
 from elegans.studies.thresholds import law, threshold_draws
 from elegans.sweeps.sweep import Sweep
@@ -53,6 +58,8 @@ class Settings:
         plain: Samples of the plain arm, as multiples of s; likewise `truncated`.
         narrower: Widths of the search for widths, as shares of those in `sparsities`.
         many: Samples in the search for widths and of the control.
+        seeds: Of truncated runs and the control; the plain arm, whose training sets are large, and
+            the search for widths, whose runs are short, have their own numbers.
     """
 
     n: int
@@ -64,9 +71,11 @@ class Settings:
     narrower: tuple[float, ...]
     many: int
     seeds: int
-    steps: int = 1001
+    plain_seeds: int
+    width_seeds: int
+    steps: int = 2001
     batch: int = 128
-    decay: float = 5e-4
+    decay: float = 1e-3
     epsilon: float = 0.1
 
 
@@ -110,28 +119,33 @@ def cells(settings: Settings) -> list[dict[str, Any]]:
     return [dict(zip(names, each, strict=True)) for each in labels]
 
 
+def point(settings: Settings, labels: dict[str, Any]) -> tuple[dict[str, Any], Experiment]:
+    """A cell with its experiment."""
+    s = labels["s"]
+    init = inits.SymmetricSparse(s, complete=True, offset=resources.OFFSET)
+    training = recipe(settings, s, labels["samples"], labels["arm"])
+    model = MLP(width=labels["width"], init=init)
+    return labels, Experiment(Parity(labels["n"], K), model, training)
+
+
 def runs(settings: Settings) -> dict[str, Sweep]:
-    """Every cell from every seed."""
-    points = [
-        (
-            labels,
-            Experiment(
-                Parity(labels["n"], K),
-                MLP(
-                    width=labels["width"],
-                    init=inits.SymmetricSparse(labels["s"], complete=True, offset=resources.OFFSET),
-                ),
-                recipe(settings, labels["s"], labels["samples"], labels["arm"]),
-            ),
-        )
-        for labels in cells(settings)
-    ]
-    return {"runs": Sweep.of(points, seeds=settings.seeds)}
+    """Every cell from every seed of its part."""
+    seeds = {
+        "plain": settings.plain_seeds,
+        "truncated": settings.seeds,
+        "width": settings.width_seeds,
+    }
+    points: dict[str, list[tuple[dict[str, Any], Experiment]]] = {name: [] for name in seeds}
+    for labels in cells(settings):
+        is_width = labels["search"] == "width"
+        part = "width" if is_width else "plain" if labels["arm"] == "plain" else "truncated"
+        points[part].append(point(settings, labels))
+    return {name: Sweep.of(points[name], seeds=count) for name, count in seeds.items()}
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """One row per run, the thresholds beside what is prescribed, and exponents."""
-    table = runs["runs"].table
+    table = pd.concat([part.table for part in runs.values()], ignore_index=True)
     columns = ["search", "arm", "n", "s", "width", "samples", "seed", "test_loss"]
     trials = table[columns].assign(success=table["test_loss"] <= settings.epsilon)
     return {
@@ -158,6 +172,7 @@ def thresholds(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
                 "threshold": fit.value,
                 "low": fit.low,
                 "high": fit.high,
+                "expected": expected(settings, {**labels, "width": part["width"].max()}),
                 "prescribed": asked,
                 "looseness": asked / fit.value if fit.value > 0 else np.inf,
             }
@@ -175,37 +190,77 @@ def prescribed(settings: Settings, labels: Mapping[str, Any], n: int, s: int, wi
     return float(resources.truncated_samples(n, K, s, width))
 
 
+def expected(settings: Settings, labels: Mapping[str, Any]) -> float:
+    """The exact calculation of a threshold; of a width and of truncated samples to a factor."""
+    n, s = int(labels["n"]), int(labels["s"])
+    chance = resources.good_probability(n, K, s)
+    if labels["search"] == "width":
+        return 1 / chance
+    if labels["arm"] == "truncated":
+        return resources.over_sparse_recovery(n, K, s)
+    return plain_samples(settings, n, s, int(labels["width"]), settings.decay)
+
+
+def plain_samples(settings: Settings, n: int, s: int, width: int, decay: float) -> float:
+    """`written_samples` of as many good pairs as a network of this width holds in the mean."""
+    pairs = max(1, round(resources.good_probability(n, K, s) * width / 2))
+    return written_samples(n, s, pairs, epsilon=settings.epsilon, decay=decay)
+
+
+def exponent_of(sizes: Sequence[float | int], values: Sequence[float]) -> float:
+    """The slope of logarithms; unknown if a value is infinite."""
+    if not np.isfinite(values).all():
+        return math.nan
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
 def exponents(settings: Settings, trials: pd.DataFrame) -> pd.DataFrame:
     """Slopes of the thresholds' logarithms: samples over s and over n, width over s."""
     at_n, at_s = trials["n"] == settings.n, trials["s"] == settings.fixed_s
-    truncated, samples = trials["arm"] == "truncated", trials["search"] == "samples"
+    plain, samples = trials["arm"] == "plain", trials["search"] == "samples"
+    is_width = trials["search"] == "width"
     searches = {
-        "samples over s, plain": (trials[samples & ~truncated & at_n], "s", K - 1.0),
-        "samples over s, truncated": (trials[samples & truncated & at_n], "s", K - 1.0),
-        "samples over n, truncated": (trials[samples & truncated & at_s], "n", 0.0),
-        "width over s": (
-            trials[trials["search"] == "width"].assign(samples=trials["width"]),
-            "s",
-            -float(K),
-        ),
+        "samples over s, plain": (samples & plain & at_n, "s", K - 1.0),
+        "samples over s, truncated": (samples & ~plain & at_n, "s", K - 1.0),
+        "samples over n, truncated": (samples & ~plain & at_s, "n", 0.0),
+        "width over s": (is_width, "s", -float(K)),
     }
     rows = []
-    for name, (part, x, theory) in searches.items():
-        slope: Interval = law(threshold_draws(part, x, TARGET), is_power=True)
-        rows.append({"law": name, "slope": slope.value, "low": slope.low, "high": slope.high})
-        rows[-1]["theory"] = theory
+    for name, (chosen, x, theory) in searches.items():
+        part = trials[chosen]
+        varied = part["width"] if name == "width over s" else part["samples"]
+        slope: Interval = law(
+            threshold_draws(part.assign(samples=varied), x, TARGET), is_power=True
+        )
+        sizes = part.drop_duplicates(x)
+        exact = [expected(settings, cast(Any, row)) for row in sizes.to_dict("records")]
+        rows.append(
+            {
+                "law": name,
+                "slope": slope.value,
+                "low": slope.low,
+                "high": slope.high,
+                "exact": exponent_of(sizes[x].tolist(), exact),
+                "theory": theory,
+            }
+        )
     return pd.DataFrame(rows)
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
-    """Sizes, and the sparsity from which the theorem holds."""
+    """Sizes, the sparsity from which the theorem holds, and the plain exponent without decay."""
+    without = [plain_samples(settings, settings.n, s, r, 0.0) for s, r in settings.sparsities]
     return {
         "k": K,
         "n": settings.n,
         "fixed_s": settings.fixed_s,
         "many": settings.many,
         "epsilon": settings.epsilon,
+        "decay": settings.decay,
+        "exponent_without_decay": exponent_of([s for s, _ in settings.sparsities], without),
         "seeds": settings.seeds,
+        "plain_seeds": settings.plain_seeds,
+        "width_seeds": settings.width_seeds,
         "least_sparsity": resources.least_sparsity(K, settings.epsilon),
         "least_sparsity_printed": resources.least_sparsity(K, settings.epsilon, offset=1 / 16),
     }
@@ -230,14 +285,16 @@ STUDY = Study(
                 n=51,
                 sparsities=((9, 512), (17, 128), (25, 64), (35, 32)),
                 fixed_s=35,
-                larger=((101, 128), (201, 512)),
+                larger=((101, 128), (151, 256)),
                 plain=(500, 1000, 2000, 4000, 8000),
-                truncated=(25, 50, 100, 200, 400, 800),
-                narrower=(1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0),
+                truncated=(20, 40, 80, 160, 800),
+                narrower=(1 / 16, 1 / 8, 1 / 4, 1 / 2),
                 many=20_000,
-                seeds=20,
+                seeds=24,
+                plain_seeds=16,
+                width_seeds=60,
             ),
-            minutes=2,
+            minutes=3,
         ),
         "laptop": Scale(
             Settings(
@@ -250,8 +307,10 @@ STUDY = Study(
                 narrower=(1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0),
                 many=20_000,
                 seeds=100,
+                plain_seeds=100,
+                width_seeds=100,
             ),
-            minutes=45,
+            minutes=80,
         ),
     },
     runs=runs,
@@ -271,23 +330,33 @@ STUDY = Study(
     shown=("thresholds", "exponents"),
     formats={
         "threshold": ",.0f",
+        "expected": ",.0f",
         "low": ".3g",
         "high": ".3g",
         "prescribed": ".3g",
         "looseness": ".3g",
         "slope": ".2f",
+        "exact": ".2f",
         "theory": ".0f",
         "test_loss": ".3f",
     },
     captions={
         "figure": (
             "Left: examples from which half of the runs reach the loss, over the number s of "
-            "inputs that a neuron reads, with 95% intervals; lines are the theorem's power. "
-            "Middle: the same over the number of bits, if small gradients are truncated. Right: "
-            "the width from which half of the runs do."
+            "inputs that a neuron reads, with 95% intervals. Middle: the same over the number of "
+            "bits, if small gradients are set to zero. Right: the width from which half of the "
+            "runs do. Dashed lines are the theorem's powers, solid lines exact calculations at the "
+            "same sizes; both are drawn through the middle of the dots. Sizes at which no half "
+            "of the runs succeeds have no dot."
         ),
-        "thresholds": "Where half of the runs succeed, and what the theorem's formulas ask for",
-        "exponents": "Slopes of the thresholds' logarithms, and the theorem's powers",
+        "thresholds": (
+            "Where half of the runs succeed, what exact gradients give to a factor, and what "
+            "the theorem's formulas ask for"
+        ),
+        "exponents": (
+            "Slopes of the thresholds' logarithms, what exact gradients give at the same sizes, "
+            "and the theorem's powers"
+        ),
         "trials": "One row per run.",
     },
 )

@@ -50,22 +50,17 @@ def samples_grow_as_the_rest(tables: Tables) -> Claim:
     return power_claim(
         tables,
         f"samples over n, s = {tables.facts['s']}",
-        "Neurons that know s of k bits need examples of the order of n^(k-s-1)",
+        "Neurons that know s of k bits need examples like n^(k-s-1), exactly computed",
         THEOREM,
     )
 
 
-@known_failure(
-    "Between 9 and 21 bits, with 20 seeds, the exponent is 2.5 with an interval from 1.8 to "
-    "3.0: more bits cost millions of examples per seed.",
-    scales=["quick"],
-)
 def dense_samples_grow_as_the_whole(tables: Tables) -> Claim:
     """Neurons of signs need n^(k-1)."""
     return power_claim(
         tables,
         "samples over n, s = 0",
-        "Neurons that know nothing, of signs, need n^(k-1)",
+        "Neurons that know nothing, of signs, need examples like n^(k-1), exactly computed",
         "Pareto paper, remarks to theorem 5",
     )
 

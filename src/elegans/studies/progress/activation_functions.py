@@ -209,7 +209,7 @@ STUDY = Study(
                 doubled_seeds=30,
                 steps=10_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

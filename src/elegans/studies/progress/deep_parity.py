@@ -24,7 +24,10 @@ from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, wilson
 from elegans.studies.progress.times import (
+    by_group,
     groups,
+    listed,
+    lowest,
     quantile,
     row_at,
     share_of,
@@ -189,22 +192,21 @@ def layer_by_layer_fails(tables: Tables) -> Claim:
     """The first layer alone, and fixed features, stay at chance where all layers learn."""
     rows = tables["runs"]
     control = rows[rows["kind"].isin([FIRST, FIXED])]
-    errors = {
-        kind: bootstrap(part["test_error"].to_numpy(float), np.mean)
-        for kind, part in groups(control, "kind")
-    }
+    errors = by_group(
+        control, "kind", lambda part: bootstrap(part["test_error"].to_numpy(float), np.mean)
+    )
     layers, n, k = (int(control[name].iloc[0]) for name in ("layers", "n", "k"))
     same = rows[
         (rows["kind"] == DEEP) & (rows["layers"] == layers) & (rows["n"] == n) & (rows["k"] == k)
     ]
     together = share_of(same["success"])
     gradient = tables["gradients"].set_index("k")["largest_gradient"]
-    worst = min(errors.values(), key=lambda error: error.low)
+    worst = lowest(errors)
     return Claim(
         text="Trained layer by layer the same task is not learned: the gradient is zero",
         source=SOURCE,
         measured=(
-            "; ".join(f"{kind}: error {error:.2f}" for kind, error in errors.items())
+            listed(errors, "{name}: error {value:.2f}")
             + f"; all layers together converge in {together:.0%} of the seeds; the population "
             f"gradient of a single layer is {gradient[k]:.1e} at k = {k}, {gradient[2]:.2f} at "
             "k = 2"
@@ -259,7 +261,7 @@ STUDY = Study(
                 steps=30_000,
                 control=(3, 10, 4),
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

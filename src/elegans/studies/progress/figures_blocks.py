@@ -33,7 +33,8 @@ def _biases(axes: Axes, tables: Tables) -> None:
         axes.scatter(places, times, c=colours, s=14)
         names.append(f"k = {k},\n{biases}")
     axes.axhline(failed, color="0.8", lw=0.8, zorder=0)
-    axes.annotate("not learned", (0.02, failed), xycoords=("axes fraction", "data"), va="bottom")
+    transform = axes.get_yaxis_transform()
+    axes.text(0.98, failed, "not learned", transform=transform, ha="right", va="bottom")
     axes.set_xticks(range(len(names)), names, fontsize=8)
     axes.set(yscale="log", ylabel="steps to learn", title="ReLU networks with and without biases")
 

@@ -81,5 +81,5 @@ def noise(tables: Tables) -> Figure:
     last.plot(control.index, control, "s--", color="crimson", label="Gaussian elimination")
     last.set(title="Share that learns", xlabel="flipped labels", ylim=(-0.03, 1.05))
     last.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    last.legend(loc="center left")
+    last.legend(loc="center right")
     return picture

@@ -10,6 +10,7 @@ from elegans.report.result import Tables
 from elegans.studies.progress.times import groups, records
 
 ACROSS = 6
+MOST_LINES = 8  # more hide each other's steps
 FLAT, FALLING = "#2b6cb0", "#dd6b20"
 
 
@@ -22,8 +23,10 @@ def phase_transitions(tables: Tables) -> Figure:
             for batch, part in groups(tables["polynet_curves"], "batch")
         ),
         *(
-            (f"{name}, width {facts['wide']:,}, B = {batch}", part, FALLING)
-            for (name, batch), part in groups(tables["wide_curves"], ["network", "batch"])
+            (f"{name.replace('relu', 'ReLU')}, width {width:,}, B = {batch}", part, FALLING)
+            for (name, width, batch), part in groups(
+                tables["wide_curves"], ["network", "width", "batch"]
+            )
         ),
     ]
     rows = -(-len(listed) // ACROSS) + -(-len(extra) // ACROSS)
@@ -54,7 +57,7 @@ def phase_transitions(tables: Tables) -> Figure:
 
 def _curves(axes: Axes, part: pd.DataFrame, colour: str) -> None:
     ends = part.groupby("seed")["step"].max()
-    for _, run in groups(part, "seed"):
+    for _, run in groups(part[part["seed"].isin(ends.index[:MOST_LINES])], "seed"):
         axes.plot(run["step"], run["test_error"], color=colour, lw=0.8, alpha=0.8)
     # A few slow runs would squeeze all the others into a corner.
     axes.set(ylim=(0, 0.6), xlim=(0, 1.1 * float(np.quantile(ends, 0.8))))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -88,8 +89,9 @@ def _prediction(axes: Axes, tables: Tables) -> None:
         ylabel="steps until no error",
         yscale="log",
     )
+    axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(look.THOUSANDS)
-    axes.yaxis.set_minor_formatter(look.THOUSANDS)
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _both(axes: Axes, rows: pd.DataFrame, title: str) -> None:

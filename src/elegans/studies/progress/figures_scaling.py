@@ -75,7 +75,7 @@ def _exponents(axes: Axes, tables: Tables) -> None:
 def _robust(axes: Axes, tables: Tables) -> None:
     rows = tables["robust"]
     share = rows.assign(share=rows["converged"] / rows["runs"])
-    grid = share.pivot_table(index="label", columns="batch", values="share", sort=False)
+    grid = share.pivot_table("share", index="label", columns="batch", aggfunc="min", sort=False)
     grid = grid[sorted(grid.columns)]
     columns = [f"B = {batch:,}" for batch in grid.columns]
     names = tables.facts["names"]

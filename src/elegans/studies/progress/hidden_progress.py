@@ -203,7 +203,7 @@ STUDY = Study(
                 noise_steps=800,
                 every=20,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

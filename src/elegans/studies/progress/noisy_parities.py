@@ -23,7 +23,7 @@ from elegans.learners import GaussianElimination
 from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, paired, spearman, wilson
+from elegans.statistics import Interval, bootstrap_clustered, paired, wilson
 from elegans.studies.progress.times import (
     groups,
     quantile,
@@ -153,9 +153,8 @@ def the_noisiest_is_learned(tables: Tables) -> Claim:
             f"{share:.0%} of the runs reach 1% error on clean labels, after "
             f"{best['median']:,.0f} steps in the median"
         ),
-        against="no batch size at which the upper limit of the share that learns is above one half "
-        "and some run learns",
-        holds=share.high > 0.5 and share.value > 0.5,
+        against="no batch size at which the interval of the share that learns is above one half",
+        holds=share.low > 0.5,
         interval=share,
     )
 
@@ -164,19 +163,24 @@ def noise_takes_time(tables: Tables) -> Claim:
     """At the largest batch the time grows with the noise."""
     rows = tables["runs"]
     largest = rows[(rows["batch"] == rows["batch"].max()) & np.isfinite(rows["time"])]
-    rank = spearman(largest["flip"].to_numpy(float), largest["time"].to_numpy(float))
+    rank = bootstrap_clustered(largest, rank_correlation)  # a seed has one run per noise rate
     medians = largest.groupby("flip")["time"].median()
     return Claim(
         text="More noise takes more time",
         source=SOURCE,
         measured=(
-            f"rank correlation of noise and time {rank.interval:.2f} (p = {rank.p:.4f}); medians "
+            f"rank correlation of noise and time {rank:.2f}; medians "
             + ", ".join(f"{time:,.0f} at {flip:.0%}" for flip, time in medians.items())
         ),
         against="an interval of the rank correlation that reaches 0.5",
-        holds=rank.interval.low > 0.5,
-        interval=rank.interval,
+        holds=rank.low > 0.5,
+        interval=rank,
     )
+
+
+def rank_correlation(runs: pd.DataFrame) -> float:
+    """Of the noise and the time of these runs, from 1 to -1."""
+    return float(runs["flip"].rank().corr(runs["time"].rank()))
 
 
 def elimination_fails(tables: Tables) -> Claim:
@@ -250,19 +254,19 @@ STUDY = Study(
                 steps=12_000,
                 every=50,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(
                 n=20,
                 k=3,
                 flips=(0.0, 0.1, 0.3, 0.4, 0.45, 0.49),
-                batches=(32, 128, 512, 4096),
-                seeds=5,
-                steps=60_000,
+                batches=(128, 1024),
+                seeds=4,
+                steps=80_000,
                 every=200,
             ),
-            minutes=90,
+            minutes=8,
         ),
         "paper": Scale(
             Settings(

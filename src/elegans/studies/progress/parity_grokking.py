@@ -261,7 +261,7 @@ STUDY = Study(
                 seeds=6,
                 steps=30_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

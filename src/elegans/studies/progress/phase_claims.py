@@ -7,12 +7,17 @@ from elegans.statistics import Interval, bootstrap, wilson
 from elegans.studies.progress.times import (
     CHANCE_ERROR,
     ROBUST_SHARE,
+    by_group,
     groups,
     least_successful,
+    listed,
+    lowest,
     share_of,
 )
 
 SOURCE = "thesis, section 5.3, Figures 5.1 (left), B.2 and B.13"
+NARROW = 10  # neurons of the ReLU network of figure 5.1
+POWERS, RELU, NARROW_RELU = "powers", "ReLU", f"{NARROW} ReLU neurons"
 
 
 def every_architecture_learns(tables: Tables) -> Claim:
@@ -57,38 +62,66 @@ def most_have_a_plateau(tables: Tables) -> Claim:
 def polynets_converge_at_every_batch(tables: Tables) -> Claim:
     """PolyNets converge at all batch sizes, also with single examples."""
     rows = tables["polynet_times"]
-    shares = {batch: share_of(part["success"]) for batch, part in groups(rows, "batch")}
-    worst = min(shares, key=lambda batch: shares[batch].low)
+    shares = by_group(rows, "batch", lambda part: share_of(part["success"]))
+    worst = lowest(shares)
     return Claim(
         text="PolyNets learn at every batch size, from single examples on",
         source="thesis, Figure B.2, second row",
-        measured="; ".join(f"B = {batch}: {share:.0%}" for batch, share in shares.items()),
+        measured=listed(shares, "B = {name}: {value:.0%}"),
         against="a batch size at which the interval of the share that converges reaches 50%",
-        holds=shares[worst].low > 0.5,
-        interval=shares[worst],
+        holds=worst.low > 0.5,
+        interval=worst,
     )
 
 
 def wide_powers_have_no_plateau(tables: Tables) -> Claim:
     """With large batches wide networks of powers improve from the start, ReLU networks do not."""
-    rows = tables["plateaus"]
-    rows = rows[(rows["row"] == "wide") & (rows["batch"] == rows["batch"].max())]
-    shares = {
-        str(name): bootstrap(part["share"].dropna().to_numpy(float), np.median)
-        for name, part in groups(rows, "network")
-        if part["share"].notna().any()
-    }
-    powers = next((s for name, s in shares.items() if name != "relu"), Interval(1.0, 0.0, 1.0))
-    relu = shares.get("relu", Interval(0.0, 0.0, 1.0))
+    shares = by_network(tables, "share")
+    powers, relu = shares[POWERS], shares[RELU]
     return Claim(
         text="Wide networks of powers lose their plateau with large batches; ReLU networks do not",
-        source="thesis, section B.3.4, Figure B.13",
-        measured="; ".join(
-            f"{name}: {share:.0%} of the time above {CHANCE_ERROR:.0%} error"
-            for name, share in shares.items()
-        )
-        + f" (batches of {rows['batch'].max():.0f})",
-        against="intervals of the two shares that overlap",
+        source="thesis, section B.3.8, Figure B.13",
+        measured=(
+            f"of the time, above {CHANCE_ERROR:.0%} error: "
+            + listed(shares, "{name} {value:.0%}")
+            + largest_batch(tables)
+        ),
+        against="intervals of the shares of the two wide networks that overlap",
         holds=powers.high < relu.low,
         interval=powers,
     )
+
+
+def few_rectifiers_fall_in_steps(tables: Tables) -> Claim:
+    """A ReLU network of ten neurons rests on its way down, a wide network of powers does not."""
+    treads = by_network(tables, "tread")
+    powers, relu = treads[POWERS], treads[NARROW_RELU]
+    return Claim(
+        text="ReLU networks of ten neurons fall in steps, wide networks of powers on a slope",
+        source="thesis, sections B.3.2 and B.3.8, Figures 5.1 (left) and B.13",
+        measured=(
+            "of the time from 45% error to none, the longest share within 5 points of error is, "
+            "in the median: "
+            + listed(treads, "{name} {value:.0%}")
+            + f"{largest_batch(tables)}; a straight line has 11%"
+        ),
+        against="intervals of the shares of powers and of ten rectifiers that overlap",
+        holds=powers.high < relu.low,
+        interval=relu,
+    )
+
+
+def largest_batch(tables: Tables) -> str:
+    """The batch size at which networks of the last row are compared."""
+    return f" (batches of {tables['plateaus']['batch'].max():.0f})"
+
+
+def by_network(tables: Tables, column: str) -> dict[str, Interval]:
+    """The median over seeds of a column, of each network of the last row at its largest batch."""
+    rows = tables["plateaus"]
+    rows = rows[(rows["row"] == "wide") & (rows["batch"] == rows["batch"].max())]
+    medians = dict.fromkeys((POWERS, RELU, NARROW_RELU), Interval(np.nan, 0.0, 1.0))
+    for (network, width), part in groups(rows.dropna(subset=column), ["network", "width"]):
+        name = POWERS if network != "relu" else RELU if width > NARROW else NARROW_RELU
+        medians[name] = bootstrap(part[column].to_numpy(float), np.median)
+    return medians

@@ -5,7 +5,7 @@ import numpy as np
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, paired
 from elegans.studies.progress.polynet_paths import DELTA, EPSILON, NEAR_CHANCE, NOISE
-from elegans.studies.progress.times import groups, records, row_at, share_of
+from elegans.studies.progress.times import by_group, lowest, records, row_at, share_of
 
 SOURCE = "thesis, Theorem 5.7, Corollary B.10"
 
@@ -69,12 +69,10 @@ def theorem_reaches_its_error(tables: Tables) -> Claim:
     """The algorithm of theorem 5.8 reaches its error from starts of positive product."""
     rows = tables["theorem"]
     good = rows[rows["positive_start"]]
-    wins = {}
-    for name, part in groups(good, "constant"):
-        wins[name] = share_of(part["error"] <= EPSILON)
+    wins = by_group(good, "constant", lambda part: share_of(part["error"] <= EPSILON))
     bad = rows[~rows["positive_start"]]
     others = float((bad["error"] <= EPSILON).mean()) if len(bad) else np.nan
-    worst = min(wins.values(), key=lambda share: share.low)
+    worst = lowest(wins)
     steps = rows.groupby("constant")["steps"].first()
     return Claim(
         text="SGD with theorem 5.8's rates and steps reaches its error if the product is positive",

@@ -173,7 +173,7 @@ STUDY = Study(
                 theorem=(4, 2),
                 theorem_starts=64,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

@@ -23,7 +23,16 @@ from elegans.models import MLP, inits
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, intraclass
-from elegans.studies.progress.times import groups, row_at, share_of, timed, until_perfect
+from elegans.studies.progress.times import (
+    by_group,
+    highest,
+    listed,
+    lowest,
+    row_at,
+    share_of,
+    timed,
+    until_perfect,
+)
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -134,37 +143,36 @@ def best_mean(times: np.ndarray, copies: int) -> float:
 
 def no_early_luck(tables: Tables) -> Claim:
     """Fewer runs than a memoryless search has are faster than half of the median."""
-    shares: dict[str, Interval] = {}
-    for name, part in groups(tables["times"], "network"):
-        times = part["time"].to_numpy()
-        shares[str(name)] = share_of(times < np.median(times) / 2)
-    worst = max(shares, key=lambda name: shares[name].high)
+    shares = by_group(
+        tables["times"], "network", lambda part: share_of(part["time"] < part["time"].median() / 2)
+    )
+    worst = highest(shares)
     return Claim(
         text="There is no early luck: almost no run takes less than half of the median time",
         source=SOURCE,
-        measured="; ".join(f"{name}: {share:.1%} of the runs" for name, share in shares.items())
+        measured=listed(shares, "{name}: {value:.1%} of the runs")
         + f"; a search without memory has {MEMORYLESS_BELOW_HALF:.1%}",
         against="an interval that reaches the 29.3% of a search without memory, for either network",
-        holds=shares[worst].high < MEMORYLESS_BELOW_HALF,
-        interval=shares[worst],
+        holds=worst.high < MEMORYLESS_BELOW_HALF,
+        interval=worst,
     )
 
 
 def upper_tail_is_longer(tables: Tables) -> Claim:
     """The slow tenth of the runs is farther from the median than the fast tenth."""
-    skews: dict[str, Interval] = {}
-    for name, part in groups(tables["times"], "network"):
-        skews[str(name)] = bootstrap(part["time"].to_numpy(), tail_ratio, resamples=1000)
-    worst = min(skews, key=lambda name: skews[name].low)
+    skews = by_group(
+        tables["times"],
+        "network",
+        lambda part: bootstrap(part["time"].to_numpy(), tail_ratio, resamples=1000),
+    )
+    worst = lowest(skews)
     return Claim(
         text="The times have a long upper tail: slow runs are farther from the median than fast",
         source=SOURCE,
-        measured="; ".join(
-            f"{name}: (q90 - median) / (median - q10) is {skew:.2f}" for name, skew in skews.items()
-        ),
+        measured=listed(skews, "{name}: (q90 - median) / (median - q10) is {value:.2f}"),
         against="an interval of that ratio that reaches 1, for either network",
-        holds=skews[worst].low > 1,
-        interval=skews[worst],
+        holds=worst.low > 1,
+        interval=worst,
     )
 
 
@@ -250,7 +258,7 @@ STUDY = Study(
                 wide_seeds=20,
                 steps=20_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

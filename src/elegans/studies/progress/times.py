@@ -6,6 +6,7 @@ its large experiments and at 8,192 in its curves: 128 accept true errors of up t
 level), so times from the two are not compared with each other.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,28 @@ def at_step(looks: pd.DataFrame, step: float | int) -> pd.DataFrame:
     reached = looks.groupby("seed")["step"].max() >= step
     rows = looks[looks["seed"].isin(reached.index[reached]) & (looks["step"] <= step)]
     return rows.sort_values("step").groupby("seed").last()
+
+
+def by_group(
+    table: pd.DataFrame, by: str, measure: Callable[[pd.DataFrame], Interval]
+) -> dict[str, Interval]:
+    """An interval of each group of rows, by its name, in the order the groups appear in."""
+    return {str(name): measure(part) for name, part in groups(table, by)}
+
+
+def lowest(intervals: Mapping[str, Interval]) -> Interval:
+    """The interval that reaches down farthest: the one that decides whether all are high."""
+    return min(intervals.values(), key=lambda interval: interval.low)
+
+
+def highest(intervals: Mapping[str, Interval]) -> Interval:
+    """The interval that reaches up farthest: the one that decides whether all are low."""
+    return max(intervals.values(), key=lambda interval: interval.high)
+
+
+def listed(intervals: Mapping[str, Interval], words: str) -> str:
+    """All of them in one sentence, each as `words` says, such as "{name}: {value:.0%}"."""
+    return "; ".join(words.format(name=name, value=value) for name, value in intervals.items())
 
 
 def share_of(flags: Any) -> Interval:

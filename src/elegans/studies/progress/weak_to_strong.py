@@ -158,7 +158,7 @@ STUDY = Study(
     scales={
         "quick": Scale(
             Settings(n=20, k=3, widths=(1, 2), seeds=8, steps=20_000, threshold=0.15, pairs=60_000),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

@@ -18,7 +18,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, censored_median
-from elegans.studies.progress.times import groups, quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, listed, lowest, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -117,14 +117,11 @@ def no_r_fold_speed_up(tables: Tables) -> Claim:
     for name, middle, wide, narrow_width, wide_width in pairs:
         label = f"{name}, width {narrow_width} to {wide_width}"
         ratios[label] = median_ratio(wide.to_numpy(), middle.to_numpy())
-    worst = min(ratios, key=lambda name: ratios[name].low) if ratios else ""
-    interval = ratios.get(worst, Interval(0.0, 0.0, np.inf))
+    interval = lowest(ratios) if ratios else Interval(0.0, 0.0, np.inf)
     return Claim(
         text="Width is no parallel search: ten times the neurons are far from ten times as fast",
         source=SOURCE,
-        measured="; ".join(
-            f"median time is {ratio:.2f} of what it was at {name}" for name, ratio in ratios.items()
-        )
+        measured=listed(ratios, "median time is {value:.2f} of what it was at {name}")
         + "; random searches would take the inverse ratio of the widths",
         against="an interval that reaches down to one half (parallel search would be one tenth)",
         holds=interval.low > 0.5,
@@ -218,7 +215,7 @@ STUDY = Study(
                 most_seeds_when_wide=15,
                 steps=10_000,
             ),
-            minutes=2,
+            minutes=1,
         ),
         "laptop": Scale(
             Settings(

@@ -8,10 +8,10 @@ from matplotlib.lines import Line2D
 
 from elegans.report import look
 from elegans.report.result import Tables
-from elegans.studies.sparse_activation.lazy_claims import COINS, INDEPENDENT, TRANSFORMER
+from elegans.studies.sparse_activation.lazy_claims import CASE, COINS, INDEPENDENT, TRANSFORMER
 
 CONTROLS = (COINS, INDEPENDENT)
-RULE_COLOUR, CONTROL_COLOUR = "tab:blue", "0.55"
+RULE_COLOUR, DECAY_COLOUR, CONTROL_COLOUR = "tab:blue", "tab:green", "0.55"
 
 
 def activity(tables: Tables) -> Figure:
@@ -30,13 +30,18 @@ def activity(tables: Tables) -> Figure:
     rows = picture.subplots(2, len(groups), squeeze=False, sharex="col")
     for column, ((network, data), part) in enumerate(groups):
         above, below = rows[0, column], rows[1, column]
-        for labels, lines in part.groupby("labels", sort=False):
-            colour = CONTROL_COLOUR if labels in CONTROLS else RULE_COLOUR
-            band(above, lines, "error", colour, str(labels))
-            band(below, lines, "effective", colour)
-            median = lines.groupby("step")["positive"].median()
-            below.plot(median.index, median, ":", color=colour)
         is_chain = network == TRANSFORMER
+        for (decay, labels), lines in part.groupby(["decay", "labels"], sort=False):
+            is_weak = decay == part["decay"].min()
+            if labels in CONTROLS and not is_weak:
+                continue
+            colour = DECAY_COLOUR if not is_weak else RULE_COLOUR
+            colour = CONTROL_COLOUR if labels in CONTROLS else colour
+            band(above, lines, "error", colour, labels if is_chain else f"{labels}, decay {decay}")
+            band(below, lines, "effective", colour)
+            if is_weak:
+                median = lines.groupby("step")["positive"].median()
+                below.plot(median.index, median, ":", color=colour)
         above.set(
             title=f"{network}, {data} examples" if data == "fresh" else f"{network}, {data}",
             ylabel="nats above the truth" if is_chain else "test error",
@@ -45,15 +50,18 @@ def activity(tables: Tables) -> Figure:
         below.set(xlabel="step", ylabel="share of that at the start", ylim=(0, 1.25))
         above.legend(fontsize=7)
         look.few_thousands(below)
-    solid = [Line2D([], [], color=c, ls=ls) for c in (RULE_COLOUR, CONTROL_COLOUR) for ls in "-:"]
-    names = ["effective number", "positive neurons", "effective, control", "positive, control"]
-    picture.legend(solid, names, loc="outside lower center", ncols=4)
+    styles = [(RULE_COLOUR, "-"), (DECAY_COLOUR, "-"), (CONTROL_COLOUR, "-")]
+    styles += [(RULE_COLOUR, ":"), (CONTROL_COLOUR, ":")]
+    lines = [Line2D([], [], color=colour, ls=style) for colour, style in styles]
+    names = ["effective number", "with more weight decay", "control"]
+    names += ["positive neurons", "positive neurons, control"]
+    picture.legend(lines, names, loc="outside lower center", ncols=5)
     return picture
 
 
 def first(rows: pd.DataFrame, column: str) -> pd.Series:
     """The value at the first step of each run, at all its rows."""
-    by = ["network", "data", "labels", "seed"]
+    by = [*CASE, "seed"]
     return rows.sort_values("step").groupby(by)[column].transform("first")
 
 
@@ -67,7 +75,7 @@ def band(axes: Axes, lines: pd.DataFrame, column: str, colour: str, label: str =
 
 def activity_chart(tables: Tables) -> alt.FacetChart:
     """Effective numbers of every run."""
-    columns = ["network", "data", "labels", "seed", "step", "effective", "error"]
+    columns = [*CASE, "seed", "step", "effective", "error"]
     curves = tables["curves"][columns]
     case = curves["network"] + ", " + curves["data"]
     return (
@@ -77,8 +85,9 @@ def activity_chart(tables: Tables) -> alt.FacetChart:
             x=alt.X("step:Q"),
             y=alt.Y("effective:Q", title="effective neurons per input"),
             color=alt.Color("labels:N", title="trained on"),
+            strokeDash=alt.StrokeDash("decay:N", title="weight decay"),
             detail="seed:N",
-            tooltip=["labels", "seed", "step", "effective", "error"],
+            tooltip=["decay", "labels", "seed", "step", "effective", "error"],
         )
         .properties(width=260, height=220)
         .facet(facet=alt.Facet("case:N", title=None), columns=3)

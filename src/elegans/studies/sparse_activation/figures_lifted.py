@@ -9,6 +9,7 @@ from elegans.report.result import Tables
 from elegans.studies.sparse_activation.lifted_claims import NARROW, PARITY, ROUNDING, WIDE
 
 COLOURS = {NARROW: "tab:orange", WIDE: "tab:blue"}
+NAMES = {NARROW: "as wide as constructed", WIDE: WIDE}
 
 
 def lifted(tables: Tables) -> Figure:
@@ -21,13 +22,13 @@ def lifted(tables: Tables) -> Figure:
     rows = tables["without_gradients"]
     line = rows[rows["rows"] > rows["m"]].groupby("m")["elimination"].mean()
     left.plot(line.index, line, "s--", color="tab:green", label="linear algebra, m + 10 examples")
-    left.axhline(0.5, color="0.7", lw=0.8)
+    left.axhline(0.5, color="0.7", lw=0.8, label="guessing")
     left.set(title="Parity of m/2 hidden bits", ylabel="error", ylim=(-0.03, 0.62))
     left.legend(fontsize=7, loc="center left")
     students(second, tables, ROUNDING)
-    second.axhline(1.0, color="0.7", lw=0.8)
+    second.axhline(1.0, color="0.7", lw=0.8, label="a constant")
     second.set(title="Learning with rounding", ylabel="error / variance", ylim=(-0.05, 1.3))
-    second.legend(fontsize=7, loc="lower right")
+    second.legend(fontsize=7, loc="center left", bbox_to_anchor=(0.0, 0.6))
     queries(third, tables)
     recovery(right, tables)
     return picture
@@ -40,7 +41,7 @@ def students(axes: Axes, tables: Tables, task: str) -> None:
         part = trained[(trained["task"] == task) & (trained["size"] == size)]
         axes.scatter(part["m"] + shift, part["error"], s=12, color=colour, alpha=0.6)
         mean = part.groupby("m")["error"].mean()
-        axes.plot(mean.index, mean, color=colour, label=f"SGD, {size}")
+        axes.plot(mean.index, mean, color=colour, label=f"SGD, {NAMES[size]}")
     axes.set_xticks(sorted(trained.loc[trained["task"] == task, "m"].unique()))
     axes.set(xlabel="hidden bits m" if task == PARITY else "coordinates m")
 
@@ -48,9 +49,9 @@ def students(axes: Axes, tables: Tables, task: str) -> None:
 def queries(axes: Axes, tables: Tables) -> None:
     """Queries of searches by who answers, and the least number."""
     searches = tables["searches"]
-    for answers, part in searches.groupby("answers"):
+    for (answers, part), style in zip(searches.groupby("answers"), ("s-", "o--"), strict=True):
         mean = part.groupby("m")["queries"].mean()
-        axes.plot(mean.index, mean, "o-", label=f"search, {answers} answers")
+        axes.plot(mean.index, mean, style, mfc="none", label=f"search, {answers} answers")
     bound = searches.groupby("m")["theory"].mean()
     axes.plot(bound.index, bound, "--", color="crimson", label="least number, any learner")
     axes.plot(bound.index, 2.0**bound.index, ":", color="0.5", label="all parities")
@@ -66,8 +67,10 @@ def recovery(axes: Axes, tables: Tables) -> None:
     for place, column in enumerate(names):
         axes.scatter([place] * len(gates), gates[column].clip(lower=1e-16), s=16, color="tab:blue")
     axes.set_xticks(range(len(names)), list(names.values()))
+    axes.axhline(1.0, color="0.7", lw=0.8)
     axes.set(
         yscale="log",
+        xlim=(-0.5, len(names) - 0.5),
         title=f"Gated networks, {tables.facts['gate_n']} fair bits",
         xlabel="polynomials of degree d, or addresses",
         ylabel="error / variance",

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -45,19 +46,25 @@ def samples(tables: Tables) -> Figure:
         axes.minorticks_off()
     picture.axes[0].set_ylabel("least number of examples")
     handles, names = picture.axes[0].get_legend_handles_labels()
-    picture.legend(handles, names, loc="outside lower center", ncols=4)
+    beyond = Line2D([], [], marker="^", ls="", color="0.4")
+    picture.legend(
+        [*handles, beyond], [*names, "more than were tried"], loc="outside lower center", ncols=5
+    )
     return picture
 
 
 def curve(axes: Axes, part: pd.DataFrame, teacher: str, largest: int) -> None:
-    """Least sizes with their bars, and an arrow where none was enough."""
+    """Fitted least sizes with their intervals, and a triangle where none was enough."""
     colour = COLOURS[teacher]
-    finite = part[np.isfinite(part["m_star"])]
-    axes.plot(finite["s"], finite["m_star"], "o-", color=colour, label=NAMES[teacher])
-    high = finite["high"].clip(upper=4 * largest)
-    axes.vlines(finite["s"], finite["low"], high, color=colour, lw=1, alpha=0.6)
-    beyond = part[~np.isfinite(part["m_star"])]
-    axes.plot(beyond["s"], np.full(len(beyond), 1.3 * largest), "^", color=colour)
+    is_known = np.isfinite(part["m_star"])
+    axes.plot(part["s"][is_known], part["fit"][is_known], "-", color=colour, lw=1)
+    for _, row in part[is_known].iterrows():
+        high = min(row["high"], 4 * largest)
+        reach = [[row["fit"] - row["low"]], [high - row["fit"]]]
+        axes.errorbar(row["s"], row["fit"], reach, fmt="o", color=colour, capsize=3, lw=1.5)
+    axes.plot([], [], "o-", color=colour, label=NAMES[teacher])
+    beyond = part["s"][~is_known]
+    axes.plot(beyond, np.full(len(beyond), 1.3 * largest), "^", color=colour)
 
 
 def samples_chart(tables: Tables) -> alt.FacetChart:

@@ -25,7 +25,7 @@ def errors(tables: Tables) -> Figure:
     """Figures 3 and 6: one row per data set; by width, init and depth, and the best of each."""
     cells, best = tables["cells"], tables["best"]
     names = list(cells["dataset"].drop_duplicates())
-    picture = look.figure(20, 3.6 * len(names) + 0.5, title(tables.facts))
+    picture = look.figure(22, 3.6 * len(names) + 0.5, title(tables.facts))
     panels = picture.subplots(len(names), PANELS, squeeze=False)
     for (wide, sparse, deep, slow, others), name in zip(panels, names, strict=True):
         part = cells[cells["dataset"] == name]
@@ -41,6 +41,8 @@ def errors(tables: Tables) -> Figure:
         _same_range([wide, sparse, deep])
         _under_sgd(slow, networks[networks["optimizer"] == "sgd"])
         _best(others, best[best["dataset"] == name], name)
+    for others in panels[1:, -1]:  # the lines are those of the first row
+        others.get_legend().remove()
     return picture
 
 
@@ -51,7 +53,8 @@ def title(facts: dict[str, Any]) -> str:
     limits += "" if rows is None else f", at most {rows:,} training rows"
     return (
         "Networks on tables of real data: test error against training rows (median of "
-        f"{facts['seeds']} seeds, {facts['epochs']} epochs{limits}; bars: 95% bootstrap intervals)"
+        f"{facts['seeds']} seeds, {facts['epochs']} epochs{limits}; bars: 95% bootstrap intervals; "
+        "2-sparse: a neuron of the first layer starts by reading two columns)"
     )
 
 
@@ -157,6 +160,7 @@ def _best(axes: Axes, best: pd.DataFrame, name: str) -> None:
     ):
         axes.axhline(error, color=colour, ls=":", label=f"{kind}, Grinsztajn et al.")
     _labelled(axes, "The best setting of each kind")
+    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 
 def error_chart(tables: Tables) -> alt.TopLevelMixin:

@@ -13,5 +13,6 @@ from elegans.tasks.groups.families import Product as Product
 from elegans.tasks.groups.families import Quaternion as Quaternion
 from elegans.tasks.groups.families import Symmetric as Symmetric
 from elegans.tasks.groups.group import FiniteGroup as FiniteGroup
+from elegans.tasks.groups.group import check_group as check_group
 from elegans.tasks.groups.operation import GroupOperation as GroupOperation
 from elegans.tasks.groups.operation import Pairs as Pairs

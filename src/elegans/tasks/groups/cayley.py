@@ -1,6 +1,6 @@
 """A group from any Cayley table, checked against the axioms, with the elements that break them."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 import numpy as np
 
@@ -50,10 +50,14 @@ def from_table(cayley: np.ndarray | Sequence[Sequence[int]]) -> CayleyTable:
 
 def square(rows: Sequence[Sequence[object]]) -> Table:
     """The rows as a square array of integers."""
+    if not isinstance(rows, Sized):
+        raise TypeError(f"CayleyTable: a table is a list of rows or an array; got {rows!r}.")
     n = len(rows)
     if not 2 <= n <= MAX_TABLE_ORDER:
         raise ValueError(f"CayleyTable: a group here has 2..{MAX_TABLE_ORDER} elements; got {n}.")
     for a, row in enumerate(rows):
+        if not isinstance(row, Sized):
+            raise TypeError(f"CayleyTable: row {a} is {row!r}, not a list of products.")
         if len(row) != n:
             raise ValueError(
                 f"CayleyTable: row {a} has {len(row)} products; there are {n} rows, so it has {n}."

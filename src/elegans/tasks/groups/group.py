@@ -62,6 +62,15 @@ class FiniteGroup:
             )
 
 
+def check_group(owner: str, group: object) -> None:
+    """Refuses what is not a group, such as a Cayley table that is an array still."""
+    if not isinstance(group, FiniteGroup):
+        raise TypeError(
+            f"{owner}: takes a group such as Cyclic(5), or from_table(...) of a Cayley table; "
+            f"got {group!r:.60}."
+        )
+
+
 @functools.lru_cache(maxsize=64)
 def _table(group: FiniteGroup) -> Table:
     table = group.products().astype(np.int32)

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Num, PRNGKeyArray
 
 from elegans import checks
 from elegans.fields import configuration
@@ -201,13 +201,19 @@ def stationary(matrix: Float[Array, "*batch n n"]) -> Float[Array, "*batch n"]:
     return law / jnp.sum(law, axis=-1, keepdims=True)
 
 
-def stationary_law(matrix: Float[np.ndarray, "n n"]) -> Float[np.ndarray, " n"]:
+def stationary_law(matrix: Num[np.ndarray, "..."]) -> Float[np.ndarray, " n"]:
     """The law that a chain keeps; refuses a matrix that has none, or more than one.
 
     Rows are probabilities, and from every state some common state can be reached: a chain with two
     parts that it never leaves has a law for each.
     """
-    n = len(matrix)
+    matrix = np.asarray(matrix, np.float64)
+    n = len(matrix) if matrix.ndim else 0
+    if not n or matrix.shape != (n, n):
+        raise ValueError(
+            "stationary_law: a transition matrix has one row and one column per state; the shape "
+            f"is {matrix.shape}."
+        )
     if not (matrix >= 0).all() or np.abs(matrix.sum(axis=1) - 1).max() > ROW_SLACK:
         raise ValueError(
             "stationary_law: each row of a transition matrix holds probabilities that sum to one; "

@@ -120,6 +120,11 @@ class Mixture(Prior):
     parts: tuple[Any, ...] = (DoublyStochastic(), IidUnigram())
 
     def __post_init__(self) -> None:
+        if isinstance(self.weights, numbers.Real | str):
+            raise TypeError(
+                f"{checks.shown(self)}: weights is a tuple of one probability a part, such as "
+                f"(0.5, 0.5); got {self.weights!r}."
+            )
         object.__setattr__(self, "weights", tuple(self.weights))
         object.__setattr__(self, "parts", tuple(self.parts))
         if len(self.weights) != len(self.parts):

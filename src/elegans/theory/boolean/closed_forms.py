@@ -52,6 +52,7 @@ def sinusoid(w: Weights, b: Real, support: Sequence[int]) -> Gradient:
         support: The relevant bits.
     """
     weights, inside, xp = prepared("sinusoid", w, support)
+    check_bias("sinusoid", b)
     sine, cosine = xp.sin(weights), xp.cos(weights)
     factors = xp.where(inside, sine, cosine)
     toggled = xp.where(inside, cosine, sine)  # the factor of bit i in the product over T
@@ -104,6 +105,7 @@ def polynomial(
         support: The relevant bits.
     """
     weights, inside, _ = prepared("polynomial", w, support)
+    check_bias("polynomial", b)
     checks.whole("polynomial", "degree", len(coefficients) - 1, low=1, what="is that of a neuron")
     slope = np.arange(1, len(coefficients)) * np.asarray(coefficients[1:], np.float64)
     m = np.arange(len(slope))
@@ -178,10 +180,19 @@ def prepared(owner: str, w: Weights, support: Sequence[int]) -> tuple[Any, np.nd
     weights: Any = w if is_jax else np.asarray(w, np.float64)
     if weights.ndim != 1:
         raise ValueError(f"{owner}: w holds n weights, one per bit; its shape is {weights.shape}.")
+    if not is_jax and not np.isfinite(weights).all():
+        raise ValueError(f"{owner}(n={len(weights)}): weights are finite; got {weights.tolist()}.")
     checks.support(f"{owner}(n={len(weights)})", len(weights), len(support), support)
     inside = np.zeros(len(weights), bool)
     inside[list(support)] = True
     return weights, inside, jnp if is_jax else np
+
+
+def check_bias(owner: str, b: Real) -> None:
+    """Refuses anything but one finite number; tracers of one pass."""
+    if np.ndim(b):
+        raise ValueError(f"{owner}: b is the bias, one number; its shape is {np.shape(b)}.")
+    checks.number(owner, "b", b, what="is the bias")
 
 
 def products_of_others(factors: Any) -> Any:

@@ -142,4 +142,7 @@ def check_even(owner: str, n: int, k: int) -> None:
     """Refuses sets of odd size, at which majority has no gap."""
     checks.whole(f"{owner}(n={n}, k={k})", "k", k, low=2, high=n, what="counts relevant bits")
     if k % 2:
-        raise ValueError(f"{owner}(n={n}, k={k}): a set of odd size has no neighbours of odd size.")
+        raise ValueError(
+            f"{owner}(n={n}, k={k}): k is even, as majority has a gap between sets of k - 1 and "
+            f"k + 1 bits, and correlates with sets of odd size alone; got {k}."
+        )

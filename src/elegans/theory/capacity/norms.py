@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float
 
+from elegans import checks
+
 
 class HeadNorms(NamedTuple):
     r"""Norms of one head.
@@ -85,8 +87,13 @@ class Attends(Protocol):
         ...
 
 
-def norms(model: Attends, params: Any) -> Norms:
-    """The norms of a network, per layer and head."""
+def norms(model: object, params: Any) -> Norms:
+    """The norms of a network, per layer and head; only of one that the bounds are about."""
+    if not isinstance(model, Attends):
+        raise TypeError(
+            f"norms: {checks.shown(model)} is not in the classes that are bounded (a residual "
+            "stream, LayerNorm and trained positions are outside of them); a BoundedTransformer is."
+        )
     layers = model.attention_weights(params)
     cls = np.asarray(model.cls_token(params), dtype=np.float64)
     _, dim, key = layers[0].query.shape

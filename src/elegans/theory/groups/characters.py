@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Inexact, Int
 
-from elegans.tasks.groups import Cyclic, FiniteGroup, Product, Symmetric
+from elegans.tasks.groups import Cyclic, FiniteGroup, Product, Symmetric, check_group
 from elegans.theory.groups import class_algebra, symmetric
 
 Labels = tuple[str, ...]
@@ -94,6 +94,7 @@ def conjugacy_classes(group: FiniteGroup) -> Int[np.ndarray, " n"]:
     Classes are numbered by their first element; those of a symmetric group by cycle type, from
     (1, ..., 1) to (k); those of a product by the pair.
     """
+    check_group("conjugacy_classes", group)
     if isinstance(group, Product):
         left, right = conjugacy_classes(group.left), conjugacy_classes(group.right)
         return (left[:, None] * (right.max() + 1) + right[None, :]).reshape(-1)
@@ -110,9 +111,20 @@ def inverse_closed_classes(group: FiniteGroup) -> Int[np.ndarray, " n"]:
     return np.argmax(members, axis=0)[conjugacy_classes(group)]
 
 
-@functools.lru_cache(maxsize=64)
 def character_table(group: FiniteGroup) -> CharacterTable:
     """The irreducible complex characters of a group."""
+    check_group("character_table", group)
+    return _character_table(group)
+
+
+def real_character_table(group: FiniteGroup) -> RealCharacterTable:
+    """The characters of the real irreducible representations of a group."""
+    check_group("real_character_table", group)
+    return _real_character_table(group)
+
+
+@functools.lru_cache(maxsize=64)
+def _character_table(group: FiniteGroup) -> CharacterTable:
     if isinstance(group, Symmetric):
         return _symmetric_table(group.k)
     if isinstance(group, Cyclic):
@@ -123,8 +135,7 @@ def character_table(group: FiniteGroup) -> CharacterTable:
 
 
 @functools.lru_cache(maxsize=64)
-def real_character_table(group: FiniteGroup) -> RealCharacterTable:
-    """The characters of the real irreducible representations of a group."""
+def _real_character_table(group: FiniteGroup) -> RealCharacterTable:
     table = character_table(group)
     pairs = conjugate_pairs(table.values)
     columns = conjugate_pairs(table.values.T)

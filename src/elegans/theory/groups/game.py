@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from elegans.tasks.groups import FiniteGroup
+from elegans.tasks.groups import FiniteGroup, check_group
 from elegans.theory.groups.characters import (
     ReadOnly,
     RealCharacterTable,
@@ -92,12 +92,17 @@ def payoff(table: RealCharacterTable) -> Float[np.ndarray, "reps classes"]:
     return (d - table.values[1:, 1:]) / d**1.5
 
 
-@functools.lru_cache(maxsize=64)
 def maximum_margin(group: FiniteGroup) -> MaximumMargin:
     """The maximum margin, its norm shares and label weights, for any finite group.
 
     Characters alone are needed: symmetric groups are solved without their table.
     """
+    check_group("maximum_margin", group)
+    return _maximum_margin(group)
+
+
+@functools.lru_cache(maxsize=64)
+def _maximum_margin(group: FiniteGroup) -> MaximumMargin:
     table = real_character_table(group)
     game = payoff(table)
     shares, weights = equilibrium(game)

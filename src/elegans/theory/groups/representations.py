@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from elegans.tasks.groups import Cyclic, FiniteGroup, Symmetric
+from elegans.tasks.groups import Cyclic, FiniteGroup, Symmetric, check_group
 from elegans.theory.groups import symmetric
 from elegans.theory.groups.characters import (
     TYPES,
@@ -78,6 +78,7 @@ class Representation(ReadOnly):
 
 def irreducibles(group: FiniteGroup) -> list[Representation]:
     """The real irreducible representations, the trivial one first, as in `real_character_table`."""
+    check_group("irreducibles", group)
     return list(_irreducibles(group))
 
 

@@ -21,11 +21,17 @@ from elegans.theory.resources.prescriptions import good_probability as good_prob
 from elegans.theory.resources.prescriptions import least_sparsity as least_sparsity
 from elegans.theory.resources.prescriptions import over_sparse as over_sparse
 from elegans.theory.resources.prescriptions import over_sparse_formulas as over_sparse_formulas
+from elegans.theory.resources.prescriptions import partial_gradients as partial_gradients
 from elegans.theory.resources.prescriptions import readout as readout
 from elegans.theory.resources.prescriptions import steps_over_log as steps_over_log
 from elegans.theory.resources.prescriptions import truncated_samples as truncated_samples
 from elegans.theory.resources.prescriptions import truncation as truncation
 from elegans.theory.resources.prescriptions import under_sparse as under_sparse
+from elegans.theory.resources.recovery import Entries as Entries
+from elegans.theory.resources.recovery import over_sparse_recovery as over_sparse_recovery
+from elegans.theory.resources.recovery import recovery_chance as recovery_chance
+from elegans.theory.resources.recovery import recovery_samples as recovery_samples
+from elegans.theory.resources.recovery import under_sparse_recovery as under_sparse_recovery
 from elegans.theory.resources.search import SearchTime as SearchTime
 from elegans.theory.resources.search import lucky_chance as lucky_chance
 from elegans.theory.resources.search import lucky_probability as lucky_probability

@@ -96,6 +96,11 @@ def tolerated_share(n: int, k: int, epsilon: float) -> float:
 
 def least_bits(k: int, epsilon: float) -> int:
     """The least odd number of bits at which the proof allows any error of the gradient."""
+    owner = f"least_bits(k={k}, epsilon={epsilon})"
+    checks.whole(owner, "k", k, low=2, what="counts relevant bits")
+    if k % 2:
+        raise ValueError(f"{owner}: the theorem is for even k.")
+    checks.number(owner, "epsilon", epsilon, low=1e-300, high=0.5, what="is a loss")
     low, high = k + 1, k + 3
     while tolerated_share(high, k, epsilon) <= 0:
         low, high = high, 2 * high + 1

@@ -95,21 +95,34 @@ def over_sparse(
     """
     owner = f"over_sparse(n={n}, k={k}, epsilon={epsilon}, delta={delta})"
     needed = least_sparsity(k, epsilon, delta, offset=offset)
+    if needed > n:
+        raise ValueError(
+            f"{owner}: the proof needs s, and so n, of {needed:,} or more. "
+            "over_sparse_formulas has the same formulas outside of that range."
+        )
     s = needed if s is None else s
     if not needed <= s <= n or s % 2 == 0:
-        raise ValueError(f"{owner}: s is odd and lies between {needed} and n = {n}; got {s}.")
+        raise ValueError(f"{owner}: s is odd and lies between {needed:,} and n = {n:,}; got {s:,}.")
     return over_sparse_formulas(n, k, s, epsilon, delta, offset=offset)
 
 
 def least_sparsity(k: int, epsilon: float, delta: float = 0.01, *, offset: float = OFFSET) -> int:
     """The least odd `s` of theorem 16: that at which irrelevant weights stop to matter."""
-    owner = f"least_sparsity(k={k}, epsilon={epsilon}, delta={delta})"
-    checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
-    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
+    check_goal(f"least_sparsity(k={k})", k, epsilon, delta, offset)
     norm = float(np.linalg.norm(readout(k, offset)))
     # 2 k r' neurons, each off by a sum of s - k terms of size (k - 1) / (2k (s - k))
     room = k * good_per_bias(k, delta) * norm**2 / (2 * (epsilon / 11) ** 2)
     return max(4 * k + 1, k + math.ceil(room)) | 1
+
+
+def check_goal(owner: str, k: int, epsilon: float, delta: float, offset: float) -> None:
+    """Refuses what theorem 16 does not speak of."""
+    checks.whole(owner, "k", k, low=2, what="counts relevant bits")
+    if k % 2:
+        raise ValueError(f"{owner}: the theorem is for even k.")
+    checks.number(owner, "epsilon", epsilon, low=1e-12, high=0.5, what="is a loss")
+    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
+    checks.number(owner, "offset", offset, low=0.0, high=0.75, what="keeps bad neurons silent")
 
 
 def good_per_bias(k: int, delta: float) -> float:
@@ -125,6 +138,7 @@ def over_sparse_formulas(
     For comparison with what the algorithm needs; `over_sparse` is the theorem.
     """
     owner = f"over_sparse_formulas(n={n}, k={k}, s={s})"
+    check_goal(owner, k, epsilon, delta, offset)
     checks.whole(owner, "s", s, low=k + 1, high=n, what="counts the ones of a neuron, above k")
     if s % 2 == 0:
         raise ValueError(f"{owner}: the lemmas are for odd s; got {s}.")
@@ -159,8 +173,20 @@ def truncated_samples(n: int, k: int, s: int, width: int, delta: float = 0.01) -
     owner = f"truncated_samples(n={n}, k={k}, s={s}, width={width})"
     checks.whole(owner, "s", s, low=k + 1, high=n, what="counts the ones of a neuron, above k")
     checks.whole(owner, "width", width, low=2, what="counts the neurons")
+    checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
     tolerance = truncation(s, k) - abs(majority.irrelevant_gradient(s, k))
     return math.ceil(2 * math.log(4 * n * width / delta) / tolerance**2)
+
+
+def partial_gradients(n: int, k: int, s: int) -> tuple[float, float]:
+    """How large the gradient of a neuron that reads `s` relevant bits is at the others, and else.
+
+    The first number is of the relevant bits that it does not read, the second of irrelevant bits;
+    s = 0 is a neuron of signs.
+    """
+    share = abs(majority.half(s, s)) / 2
+    relevant, irrelevant = (share * abs(majority.coefficient(n - s, k - s + j)) for j in (-1, 1))
+    return relevant, irrelevant
 
 
 def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
@@ -177,9 +203,7 @@ def under_sparse(n: int, k: int, s: int, delta: float = 0.01) -> Prescription:
     checks.number(owner, "delta", delta, low=1e-300, high=0.5, what="is a probability")
     if k % 2 or s % 2:
         raise ValueError(f"{owner}: the lemmas are for even k and s.")
-    share = abs(majority.half(s, s)) / 2
-    relevant = share * abs(majority.coefficient(n - s, k - s - 1))
-    irrelevant = share * abs(majority.coefficient(n - s, k - s + 1))
+    relevant, irrelevant = partial_gradients(n, k, s)
     tolerance = (relevant - irrelevant) / 2
     chance = good_probability(n, k, s)
     width = 2 * math.ceil(k * math.log(2 * k / delta) / chance)

@@ -50,11 +50,7 @@ def activity_bound(
     n = len(weight)
     sizes = np.abs(weight * outer)
     if x is not None:
-        if x.shape[1] != n:
-            raise ValueError(
-                f"activity_bound: the network reads {n} bits; the rows of x have {x.shape[1]}."
-            )
-        return float(4 * squares(weight, bias, sizes, x.astype(np.float64)).mean())
+        return float(4 * squares(weight, bias, sizes, checked_inputs(x, n)).mean())
     if n <= ENUMERATED_MAX:
         total = sum(
             squares(weight, bias, sizes, signs(n, start, min(start + CHUNK, 2**n))).sum()
@@ -68,6 +64,23 @@ def activity_bound(
     ]
     most = float((sizes.sum(axis=1) ** 2).sum())  # every neuron active
     return 4 * min(most, bernstein_mean(np.concatenate(parts), most, CONFIDENCE).high)
+
+
+def checked_inputs(x: Num[np.ndarray, "..."], n: int) -> Float[np.ndarray, "rows n"]:
+    """The inputs to average over; refuses what is not rows of signs, as long as the network's."""
+    rows = np.asarray(x, np.float64)
+    if rows.ndim != 2 or not len(rows):
+        raise ValueError(
+            f"activity_bound: x has one row per input, at least one; its shape is {rows.shape}."
+        )
+    if rows.shape[1] != n:
+        raise ValueError(
+            f"activity_bound: the network reads {n} bits; the rows of x have {rows.shape[1]}."
+        )
+    if not (np.abs(rows) == 1).all():
+        worst = rows[np.abs(rows) != 1][0]
+        raise ValueError(f"activity_bound: the entries of x are bits, +1 or -1; one is {worst:g}.")
+    return rows
 
 
 def activity_degree(
@@ -110,6 +123,10 @@ def rectifiers(model: object, params: TwoLayers) -> tuple[np.ndarray, np.ndarray
         raise ValueError(
             f"activity_bound: the network has one hidden layer; {name} has "
             f"{len(params.layers) - 1}."
+        )
+    if any(len(layer) != 2 for layer in params.layers):
+        raise ValueError(
+            f"activity_bound: each layer is a weight and a bias, as of an MLP; {name} has others."
         )
     (weight, bias), (outer, _) = params.layers
     outer = np.asarray(outer, np.float64)

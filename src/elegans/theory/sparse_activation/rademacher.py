@@ -206,20 +206,23 @@ def best_direction(
     signs: Float[np.ndarray, " rows"],
     generator: np.random.Generator,
 ) -> tuple[Float[np.ndarray, " q"], float]:
-    r"""A unit vector $v$ and a sign $u$ with large $u \sum_i \zeta_i \langle v, y_i \rangle_+$."""
+    r"""A unit vector $v$ and a sign $u$ with large $u \sum_i \zeta_i \langle v, y_i \rangle_+$.
+
+    All starts of both signs climb side by side, as columns.
+    """
     q = y.shape[1]
+    outer = np.repeat([1.0, -1.0], STARTS)
+    targets = signs[:, None] * outer
+    v = np.concatenate([y.T @ targets[:, :1], generator.standard_normal((q, STARTS - 1))], axis=1)
+    v = np.concatenate([v, -v[:, :1], generator.standard_normal((q, STARTS - 1))], axis=1)
     best, kept, kept_sign = 0.0, np.zeros(q), 1.0
-    for u in (1.0, -1.0):
-        starts = [u * signs @ y, *generator.standard_normal((STARTS - 1, q))]
-        for v in starts:
-            for _ in range(ASCENT):
-                size = float(np.linalg.norm(v))
-                if size == 0:
-                    break
-                v = v / size
-                z = y @ v
-                value = float(u * signs @ np.maximum(z, 0))
-                if value > best:
-                    best, kept, kept_sign = value, v, u
-                v = (u * signs * (z > 0)) @ y
+    for _ in range(ASCENT):
+        sizes = np.linalg.norm(v, axis=0)
+        v = v / np.where(sizes > 0, sizes, 1.0)
+        z = y @ v
+        values = np.sum(targets * np.maximum(z, 0), axis=0)
+        top = int(np.argmax(values))
+        if values[top] > best:
+            best, kept, kept_sign = float(values[top]), v[:, top], float(outer[top])
+        v = y.T @ (targets * (z > 0))
     return kept, kept_sign

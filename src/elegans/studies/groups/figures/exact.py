@@ -41,7 +41,7 @@ def margin_game(tables: Tables) -> Figure:
 
 
 def _dying(axes: Axes, tables: Tables) -> None:
-    """Shares against the sum of learning rates, on logarithmic axes."""
+    """Shares against the time of gradient flow, on logarithmic axes; dotted: the optimum's."""
     curves, optimum = tables["shares"], tables["optimum"]
     gone = set(optimum.loc[optimum["theory"] <= 1e-9, "representation"])
     labels = [
@@ -55,11 +55,15 @@ def _dying(axes: Axes, tables: Tables) -> None:
         colour = THEORY if name in gone else shades[name]
         label = f"{name}{', left out by theory' if name in gone else ''}" if seed == 0 else None
         axes.plot(line["time"], line["share"], color=colour, lw=1, label=label)
+    for name, theory in optimum.groupby("representation")["theory"].first().items():
+        if name not in gone:
+            axes.axhline(theory, color=shades[name], ls=":", lw=1)
+    axes.plot([], [], ":", color="0.4", lw=1, label="exact optimum")
     for seed, part in tables["decay"].groupby("seed"):
         predicted = part.groupby("time")["predicted"].sum()
         label = "predicted" if seed == 0 else None
         axes.plot(predicted.index, predicted, "--", color="0.2", lw=1.2, label=label)
-    axes.set(xscale="log", yscale="log", xlabel="sum of learning rates so far", ylabel="norm share")
+    axes.set(xscale="log", yscale="log", xlabel="time of gradient flow", ylabel="norm share")
     axes.set_title(f"Training on {tables.facts['trained']}, penalty {tables.facts['weight']:g}")
     axes.legend(title="representation")
 

@@ -43,7 +43,7 @@ def modular_addition(tables: Tables) -> Figure:
             axes = panels[f"{name}-power-{column}"]
             axes.bar(bars["x"], bars["value"], color="0.4")
             axes.set(ylim=(0, 1), xlabel="frequency", ylabel="power")
-            axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))  # a narrow panel
     quadratic = tables["curves"][tables["curves"]["activation"] == "square"]
     margin_panel(panels["margin"], quadratic, tables["ends"], "activation")
     panels["margin"].axhline(facts["memorising"], color="0.5", ls=":", lw=1)
@@ -105,7 +105,7 @@ def group_features(tables: Tables) -> Figure:
         row[3].plot(x, mean["theory_limit"], "_", color="k", ms=24, label="largest margin")
         row[3].set(title="Share of the norm, cubed", ylabel="share", ylim=(0, 1.15))
         for axes in row[2:]:
-            axes.set_xticks(x, labels)
+            axes.set_xticks(x, labels, **({"rotation": 90} if len(x) > 4 else {}))
             axes.legend()
     return picture
 

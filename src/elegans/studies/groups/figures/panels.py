@@ -40,8 +40,8 @@ def power_panel(axes: Axes, neurons: pd.DataFrame, by: str, feature: str) -> Non
         weights = np.full(len(part), 1 / max(1, len(part)))
         axes.hist(part["power_u"], bins, weights=weights, color=colour, alpha=0.7, label=label)
     axes.set(
-        title=f"Power of u in its strongest {feature}",
-        xlabel="share of the power",
+        title=f"Power of u in one {feature}",
+        xlabel=f"share in the strongest {feature}",
         ylabel="share of neurons",
     )
     axes.legend(loc="upper left")

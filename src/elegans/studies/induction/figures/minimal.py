@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from elegans.report import look
 from elegans.report.result import Tables
@@ -18,14 +18,19 @@ def positions(tables: Tables) -> Figure:
     labels = {"minimal": "$v_j$", "transformer": "attention by position alone"}
     models = list(table.groupby("model", sort=False))
     with look.context():
-        picture = look.figure(4.2 * (1 + len(models)), 3.8)
+        picture = look.figure(
+            4.2 * (1 + len(models)),
+            4.1,
+            "Where the first layer looks: at even positions first, then at the token before (2)",
+        )
         first, *rest = picture.subplots(1, 1 + len(models))
         for step, colour in ((1, "tab:blue"), (2, "tab:orange")):
             part = steps_at(tables, LARGE, "v", step)
             part = part[part["i"] <= table["position"].max()]
             first.plot(part["i"], part["measured"], "o", ms=4, color=colour, alpha=0.6)
             line = part.drop_duplicates("i")
-            first.plot(line["i"], line["exact"], "-", color=colour, label=f"after step {step}")
+            label = f"after step {step} (dots: trained)"
+            first.plot(line["i"], line["exact"], "-", color=colour, label=label)
         first.set(
             title="minimal model: two steps",
             ylabel="$v_j$",
@@ -87,7 +92,7 @@ def positions_chart(tables: Tables) -> alt.TopLevelMixin:
 def gradients(tables: Tables) -> Figure:
     """W after a step (E.1), the gradient that alternates (E.2), and the curriculum (8.5)."""
     with look.context():
-        picture = look.figure(12.0, 3.6)
+        picture = look.figure(12.0, 3.9, "First steps of the minimal model, beside their theory")
         left, middle, right = picture.subplots(1, 3)
         weight = steps_at(tables, LARGE, "W", 1).groupby(["i", "j"])["measured"].mean().unstack()
         left.imshow(weight, cmap="YlGnBu", vmin=0)
@@ -203,13 +208,13 @@ def stationary(tables: Tables) -> Figure:
     """Left: what the first token is worth. Right: how far stationary laws are from uniform."""
     first, laws = tables["first_token"], tables["laws"]
     with look.context():
-        picture = look.figure(8.5, 3.6)
+        picture = look.figure(8.5, 3.9, "Two remarks about chains in their stationary law")
         left, right = picture.subplots(1, 2)
         errors = np.stack([first["gap"] - first["low"], first["high"] - first["gap"]])
         left.errorbar(first["length"], first["gap"], errors, fmt="o-", capsize=3)
         left.set(
-            title="bigrams above the optimum",
-            xlabel="symbols",
+            title="loss of bigrams above the optimum",
+            xlabel="tokens read",
             ylabel="nats",
             xscale="log",
             yscale="log",
@@ -218,16 +223,19 @@ def stationary(tables: Tables) -> Figure:
         errors = np.stack([distance - laws["low"], laws["high"] - distance])
         right.errorbar(states, distance, errors, fmt="o", capsize=3, label="root mean square")
         right.plot(states, laws["largest"], "s", ms=4, color="tab:gray", label="largest")
-        right.plot(states, laws["theory"], "--", color="tab:red", lw=1, label="computed")
+        right.plot(states, laws["theory"], "--", color="tab:red", lw=1, label="formula")
         right.set(
             title="stationary law: deviation from uniform",
-            xlabel="states",
+            xlabel="states k",
             ylabel="relative deviation",
             xscale="log",
             yscale="log",
         )
         right.legend()
-        for axes in (left, right):
-            axes.xaxis.set_major_formatter(look.THOUSANDS)
-            axes.xaxis.set_minor_formatter(NullFormatter())
+        left.set_xticks(first["length"], [str(length) for length in first["length"]])
+        right.set_xticks(states, [str(k) for k in states])
+        right.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
+        right.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+        for axis in (left.xaxis, right.xaxis, right.yaxis):
+            axis.set_minor_formatter(NullFormatter())
     return picture

@@ -19,7 +19,7 @@ def mixtures(tables: Tables) -> Figure:
             10.5,
             4.4,
             f"Shares of doubly stochastic chains, {facts['states']} symbols, {facts['length']} "
-            f"tokens, {facts['seeds']} seeds",
+            f"tokens, {facts['seeds']} seeds (mixtures {facts['mixture_seeds']})",
         )
         left, right = picture.subplots(1, 2, width_ratios=(3, 2))
         for name in names:
@@ -36,7 +36,7 @@ def mixtures(tables: Tables) -> Figure:
             xlabel="doubly stochastic sequences seen (original: all)",
             ylim=(0, None),
         )
-        left.legend()
+        left.legend(title="trained on", loc="upper right", framealpha=0.8)
         look.few_thousands(left)
         clocks = times.set_index(["arm", "seed"])["counted"].unstack("arm")[names]
         ratios = clocks.div(clocks["100%"], axis=0).replace(np.inf, np.nan)
