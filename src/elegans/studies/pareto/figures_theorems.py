@@ -201,8 +201,8 @@ def _losses_and_norms(axes: Axes, table: pd.DataFrame, facts: Mapping[str, Any])
         norms = part["norm"] / math.comb(int(n), facts["k"]) ** 0.5
         is_plain = part["penalty"] == facts["penalty"]
         axes.plot(norms[is_plain], part["hinge"][is_plain], "o", ms=3, color=shades[n], alpha=0.6)
-        style = {"ms": 5, "mfc": "none", "color": shades[n]}
-        axes.plot(norms[~is_plain], part["hinge"][~is_plain], "o", **style)
+        rings = part["hinge"][~is_plain]
+        axes.plot(norms[~is_plain], rings, "o", ms=5, mfc="none", color=shades[n])
     line = np.geomspace(table["norm"].min() / 100, 1, 200)
     axes.plot(line, 1 - line, "--", lw=1, color="k", label="bound: no loss is below")
     axes.set(

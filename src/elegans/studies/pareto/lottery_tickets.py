@@ -20,7 +20,7 @@ were found at the laptop scale, on parents with seeds 0 to 7; the quick scale ha
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -256,7 +256,7 @@ def arm_table(children: pd.DataFrame) -> pd.DataFrame:
         median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
         rows.append(
             {
-                **dict(zip(("decay", "arm"), key, strict=True)),
+                **dict(zip(("decay", "arm"), cast(tuple[Any, ...], key), strict=True)),
                 "runs": len(part),
                 "rate": rate.value,
                 "low": rate.low,

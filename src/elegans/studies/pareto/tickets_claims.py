@@ -5,7 +5,7 @@ resampled; controls without a parent are put into blocks of the same size.
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -164,7 +164,7 @@ def pruning_keeps_the_function(tables: Tables) -> Claim:
         measured = "no parent learned, so that there is nothing to prune"
         return Claim(text=text, source=CHECK, measured=measured, against=against, holds=False)
     medians = {
-        f"{cast(tuple, key)[1]}, decay {cast(tuple, key)[0]:g}": bootstrap(
+        "{1}, decay {0:g}".format(*cast(tuple[Any, ...], key)): bootstrap(
             part["pruned_error"].to_numpy(float)
         )
         for key, part in pruned[pruned["kept"].isin(TICKETS)].groupby(["decay", "kept"])
