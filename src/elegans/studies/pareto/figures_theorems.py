@@ -1,5 +1,7 @@
 """Pictures of the theorems that were run: thresholds over sparsity, bits and width."""
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -148,8 +150,9 @@ def by_size(axes: Axes, tables: Tables, name: str, label: str) -> None:
 
 
 def fixed_kernel(tables: Tables) -> Figure:
-    """Errors of the kernel, examples that it and SGD need, and its loss beside the bound."""
+    """Errors of the kernel, examples that it and SGD need, and its losses beside their bound."""
     facts, table = tables.facts, tables["kernel"]
+    plain = table[table["penalty"] == facts["penalty"]]
     picture = look.figure(
         14,
         4,
@@ -158,20 +161,17 @@ def fixed_kernel(tables: Tables) -> Figure:
     )
     left, middle, right = picture.subplots(1, 3)
     shades = look.colours(table["n"])
-    for (kernel, n), part in table.groupby(["kernel", "n"], sort=False):
-        medians = part.groupby("samples")[["error", "hinge", "bound"]].median()
+    for (kernel, n), part in plain.groupby(["kernel", "n"], sort=False):
+        medians = part.groupby("samples")["error"].median()
         if kernel == "without biases":
-            left.plot(medians.index, medians["error"], color=GREY, lw=1)
+            left.plot(medians.index, medians, color=GREY, lw=1)
             continue
-        left.plot(medians.index, medians["error"], "o-", ms=3, color=shades[n], label=f"n = {n}")
-        right.plot(medians.index, medians["hinge"], "o-", ms=3, color=shades[n], label=f"n = {n}")
-        right.plot(medians.index, medians["bound"], "--", lw=1, color=shades[n])
+        left.plot(medians.index, medians, "o-", ms=3, color=shades[n], label=f"n = {n}")
     left.axhline(facts["goal"], color=GREY, lw=1, ls=":")
     left.set(xscale="log", xlabel="examples, m", ylabel="error on new examples")
     left.set_title("The kernel with biases (colours)\nand without (grey)")
     left.legend()
-    right.set(xscale="log", xlabel="examples, m", ylabel="hinge loss on new examples")
-    right.set_title("The kernel's loss (dots) and its\nlower bound, theorem 5.6 (dashed)")
+    _losses_and_norms(right, table[table["kernel"] == "with biases"], facts)
     slopes = tables["exponents"].set_index("law")["slope"]
     needed, sgd = tables["needed"], tables["sgd"]
     label = f"kernel: slope {slopes['kernel']:.2f}"
@@ -192,3 +192,26 @@ def fixed_kernel(tables: Tables) -> Figure:
     middle.legend()
     middle.set_title("What the kernel needs grows like n³,\nwhat the network needs does not")
     return picture
+
+
+def _losses_and_norms(axes: Axes, table: pd.DataFrame, facts: Mapping[str, Any]) -> None:
+    """Hinge loss against norm, in units in which the bound is the same line for every n."""
+    shades = look.colours(table["n"])
+    for n, part in table.groupby("n"):
+        norms = part["norm"] / math.comb(int(n), facts["k"]) ** 0.5
+        is_plain = part["penalty"] == facts["penalty"]
+        axes.plot(norms[is_plain], part["hinge"][is_plain], "o", ms=3, color=shades[n], alpha=0.6)
+        rings = part["hinge"][~is_plain]
+        axes.plot(norms[~is_plain], rings, "o", ms=5, mfc="none", color=shades[n])
+    line = np.geomspace(table["norm"].min() / 100, 1, 200)
+    axes.plot(line, 1 - line, "--", lw=1, color="k", label="bound: no loss is below")
+    axes.set(
+        xscale="log",
+        xlabel=f"norm of the fitted function / C(n, {facts['k']})$^{{1/2}}$",
+        ylabel="hinge loss on new examples",
+        ylim=(-0.03, 1.08),
+    )
+    axes.legend(loc="lower left")
+    axes.set_title(
+        "Losses and norms beside the bound of\ntheorem 5.6; rings: under ridge penalties"
+    )

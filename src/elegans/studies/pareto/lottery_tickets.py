@@ -20,7 +20,7 @@ were found at the laptop scale, on parents with seeds 0 to 7; the quick scale ha
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -137,7 +137,7 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
     done = yield {"parents": Sweep.of(wide, seeds=seeds, keep="params")}
     tickets, fresh = [], []
     for decay in settings.decays:
-        for run in learned(done["parents"].where(decay=decay)):
+        for run in [run for run in done["parents"].where(decay=decay) if run.success]:
             for arm, neurons in selections(settings, run).items():
                 init = inits.FromRun(run.experiment, run.seed, at="start", neurons=neurons)
                 labels = {"decay": decay, "arm": arm, "parent": run.seed}
@@ -152,11 +152,6 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
         seeds = range(first, first + settings.children)
         sweeps["tickets"] = Sweep.of(tickets, seeds=seeds)
     yield sweeps
-
-
-def learned(parents: Runs) -> list[Run]:
-    """The parents that succeeded."""
-    return [run for run in parents if run.success]
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
@@ -183,7 +178,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     children["quarter"] = children["partial_steps"] <= settings.steps // 4
     return {
         "arms": arm_table(children),
-        "pruned": pruned_errors(settings, learned(runs["parents"])),
+        "pruned": pruned_errors(settings, [run for run in runs["parents"] if run.success]),
         "children": children[columns],
         "curves": curves,
     }
@@ -256,7 +251,7 @@ def arm_table(children: pd.DataFrame) -> pd.DataFrame:
         median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
         rows.append(
             {
-                **dict(zip(("decay", "arm"), key, strict=True)),
+                **dict(zip(("decay", "arm"), cast(tuple[Any, ...], key), strict=True)),
                 "runs": len(part),
                 "rate": rate.value,
                 "low": rate.low,
@@ -358,10 +353,8 @@ STUDY = Study(
     figures="elegans.studies.pareto.figures_search:lottery_tickets",
     shown=("arms",),
     formats=FORMATS
+    | dict.fromkeys(("partial", "early", "quarter"), ".0%")
     | {
-        "partial": ".0%",
-        "early": ".0%",
-        "quarter": ".0%",
         "partial_steps": ",.0f",
         "decay": "g",
         "steps": ",",

@@ -5,7 +5,7 @@ resampled; controls without a parent are put into blocks of the same size.
 """
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -150,8 +150,8 @@ def tickets_start_poor(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "five neurons are often a few too little, but twice as many are nearly always enough: the "
-        "function is in the heaviest neurons, not always in the five heaviest"
+        "five neurons are often too few, and twenty are enough: the function is in the heaviest "
+        "neurons, not always in the five heaviest"
     ),
     scales=("quick", "laptop"),
 )
@@ -164,7 +164,7 @@ def pruning_keeps_the_function(tables: Tables) -> Claim:
         measured = "no parent learned, so that there is nothing to prune"
         return Claim(text=text, source=CHECK, measured=measured, against=against, holds=False)
     medians = {
-        f"{cast(tuple, key)[1]}, decay {cast(tuple, key)[0]:g}": bootstrap(
+        "{1}, decay {0:g}".format(*cast(tuple[Any, ...], key)): bootstrap(
             part["pruned_error"].to_numpy(float)
         )
         for key, part in pruned[pruned["kept"].isin(TICKETS)].groupby(["decay", "kept"])
