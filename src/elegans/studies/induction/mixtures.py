@@ -98,13 +98,15 @@ def arms(settings: Settings) -> dict[str, tuple[float, Experiment]]:
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every arm from every seed, and the levels of the strategies on the full distribution."""
-    points = [
-        ({"arm": name, "share": share}, experiment)
-        for name, (share, experiment) in arms(settings).items()
-    ]
     probes = {"full": Losses((Dirichlet(),), sequences=1024)}
-    pure = [point for point in points if point[0]["share"] == ALL]
-    mixed = [point for point in points if point[0]["share"] < ALL]
+    pure, mixed = (
+        [
+            ({"arm": name, "share": share}, experiment)
+            for name, (share, experiment) in arms(settings).items()
+            if (share < ALL) == is_mixed
+        ]
+        for is_mixed in (False, True)
+    )
     full = MarkovChains(settings.states, settings.length, Dirichlet())
     return {
         "runs": Sweep.of(pure, seeds=settings.seeds, probes=probes),

@@ -37,7 +37,13 @@ def activity(tables: Tables) -> Figure:
                 continue
             colour = DECAY_COLOUR if not is_weak else RULE_COLOUR
             colour = CONTROL_COLOUR if labels in CONTROLS else colour
-            band(above, lines, "error", colour, labels if is_chain else f"{labels}, decay {decay}")
+            band(
+                above,
+                lines,
+                "error",
+                colour,
+                str(labels) if is_chain else f"{labels}, decay {decay}",
+            )
             band(below, lines, "effective", colour)
             if is_weak:
                 median = lines.groupby("step")["positive"].median()
@@ -52,10 +58,10 @@ def activity(tables: Tables) -> Figure:
         look.few_thousands(below)
     styles = [(RULE_COLOUR, "-"), (DECAY_COLOUR, "-"), (CONTROL_COLOUR, "-")]
     styles += [(RULE_COLOUR, ":"), (CONTROL_COLOUR, ":")]
-    lines = [Line2D([], [], color=colour, ls=style) for colour, style in styles]
+    handles = [Line2D([], [], color=colour, ls=style) for colour, style in styles]
     names = ["effective number", "with more weight decay", "control"]
     names += ["positive neurons", "positive neurons, control"]
-    picture.legend(lines, names, loc="outside lower center", ncols=5)
+    picture.legend(handles, names, loc="outside lower center", ncols=5)
     return picture
 
 
