@@ -98,12 +98,15 @@ def arms(settings: Settings) -> dict[str, tuple[float, Experiment]]:
 
 def runs(settings: Settings) -> dict[str, Sweep]:
     """Every arm from every seed, and the levels of the strategies on the full distribution."""
-    pure: list[tuple[dict[str, Any], Experiment]] = []
-    mixed: list[tuple[dict[str, Any], Experiment]] = []
-    for name, (share, experiment) in arms(settings).items():
-        part = pure if share == ALL else mixed
-        part.append(({"arm": name, "share": share}, experiment))
     probes = {"full": Losses((Dirichlet(),), sequences=1024)}
+    pure, mixed = (
+        [
+            ({"arm": name, "share": share}, experiment)
+            for name, (share, experiment) in arms(settings).items()
+            if (share < ALL) == is_mixed
+        ]
+        for is_mixed in (False, True)
+    )
     full = MarkovChains(settings.states, settings.length, Dirichlet())
     return {
         "runs": Sweep.of(pure, seeds=settings.seeds, probes=probes),

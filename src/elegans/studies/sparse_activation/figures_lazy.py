@@ -37,8 +37,13 @@ def activity(tables: Tables) -> Figure:
                 continue
             colour = DECAY_COLOUR if not is_weak else RULE_COLOUR
             colour = CONTROL_COLOUR if labels in CONTROLS else colour
-            name = str(labels) if is_chain else f"{labels}, decay {decay}"
-            band(above, lines, "error", colour, name)
+            band(
+                above,
+                lines,
+                "error",
+                colour,
+                str(labels) if is_chain else f"{labels}, decay {decay}",
+            )
             band(below, lines, "effective", colour)
             if is_weak:
                 median = lines.groupby("step")["positive"].median()

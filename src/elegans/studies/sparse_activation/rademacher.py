@@ -20,7 +20,7 @@ from elegans.fields import configuration
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, log_slope
-from elegans.studies.study import Scale, Study
+from elegans.studies.study import Scale, Study, known_failure
 from elegans.sweeps.sweep import Sweep
 from elegans.theory import sparse_activation
 
@@ -143,6 +143,14 @@ def bound_15_is_above(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "in the mean over inputs and signs linear networks of the class reach at most 91% of the "
+        "conjecture at any size; the claim takes the largest size of each set of inputs, which is "
+        "higher by chance, and its interval reaches 100.6%: nothing is refuted, nor excluded"
+    ),
+    scales=("quick",),
+)
 def conjecture_is_not_refuted(tables: Tables) -> Claim:
     """No network was found above the conjecture with constant 1."""
     interval = largest_share(tables, "theory_conjecture")
