@@ -197,8 +197,9 @@ def fixed_kernel(tables: Tables) -> Figure:
 def _losses_and_norms(axes: Axes, table: pd.DataFrame, facts: Mapping[str, Any]) -> None:
     """Hinge loss against norm, in units in which the bound is the same line for every n."""
     shades = look.colours(table["n"])
-    for n, part in table.groupby("n"):
-        norms = part["norm"] / math.comb(int(n), facts["k"]) ** 0.5
+    for n in table["n"].unique().tolist():
+        part = table[table["n"] == n]
+        norms = part["norm"] / math.comb(n, facts["k"]) ** 0.5
         is_plain = part["penalty"] == facts["penalty"]
         axes.plot(norms[is_plain], part["hinge"][is_plain], "o", ms=3, color=shades[n], alpha=0.6)
         rings = part["hinge"][~is_plain]
