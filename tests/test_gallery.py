@@ -104,7 +104,7 @@ def test_failures_come_first_in_words_and_are_escaped(bundle, tmp_path):
     assert r"| 10 | 12% | a\|b |" in page
     assert "elegans reproduce made-up" in page
     (minutes,) = [e.minutes["quick"] for e in catalogue.entries() if e.name == "frontier"]
-    assert f"Declared for two cores: {minutes:g} min. This execution took 12 seconds; " in page
+    assert f"Declared for two cores: {minutes:g} min. This execution took 12 s; " in page
     assert "Compiled programs: 3." in page
     failures = (tmp_path / "pages/failures.md").read_text("utf-8")
     assert "depth helps" in failures

@@ -48,7 +48,7 @@ FLOW = {
     "store": BASE - {"compilation"},
     "sweeps": DATA | {"training", "experiments", "store"},
     "report": BASE,
-    "explorer": {"checks", "runs", "store", "report"},  # no study, no theory, no training, no JAX
+    "explorer": {"checks", "durations", "runs", "store", "report"},  # neither studies nor JAX
 }
 EVERYTHING_BELOW = set().union(*FLOW.values()) | set(FLOW)
 FLOW["studies"] = EVERYTHING_BELOW - {"explorer"} | {"learners", "estimators", "report", "sweeps"}

@@ -180,6 +180,7 @@ EXAMPLES = [  # of configurations with few fields
     schedules.Milestones((10, 20), 2.0),
     regularisers.Norm(1e-4, b=3.0),
     *(el.probes.Attended(), el.probes.AttentionMasses(32), el.probes.SupNormPath()),
+    el.probes.MarginRatio(),
     el.probes.Divergences(("unigram",), 16),
     *(el.probes.FourierGap(), el.probes.RelevantLead(), el.probes.RelevantProduct()),
     *(el.probes.SupportShare(), el.probes.ClsAttention(10), el.probes.Activity()),

@@ -23,8 +23,6 @@ class Experiment:
 
     def __post_init__(self) -> None:
         protocols.check_experiment(self.task, self.model, self.training)
-        # Runs are stored under this name; what cannot be written down is refused now.
-        _ = self.name
 
     def to_json(self) -> str:
         """Everything, defaults written out."""
