@@ -19,8 +19,8 @@ SOURCE = "Pareto paper, appendix C.2, Figure 5"
 CHECK = "this study's check of the prune"
 TICKETS = ("ticket, in", "ticket, in x out")
 FRESH = ("fresh", "narrow")
-POOR = 0.45
-PARTIAL = 0.25
+POOR = 0.45  # from this error on a network knows nothing
+PARTIAL = 0.25  # error of one that misses one kink of the parity
 
 
 @known_failure(
