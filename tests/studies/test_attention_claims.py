@@ -138,9 +138,9 @@ def attention_tables(elsewhere=0.2, first=0.03, late=0.0, steady=0.005, **change
         }
     )
     shares = {
-        attention_claims.UNDROPPED: elsewhere,
+        attention_claims.EMBEDDINGS_KEPT: elsewhere,
         attention_claims.LONGER: elsewhere,
-        attention_claims.STEADY: steady,
+        attention_claims.WEIGHTS_KEPT: steady,
     }
     variants = pd.concat(
         final[["seed"]].assign(variant=name, irrelevant=share, test_error=late)

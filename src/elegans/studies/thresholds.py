@@ -169,8 +169,7 @@ def threshold_table(
         rates = part.groupby(SAMPLES)["success"].mean()
         # Success that is followed by failure at a larger size was luck: the search did not stop
         # there, so neither does this.
-        sizes = zip(rates.index.to_numpy(float).tolist(), rates.tolist(), strict=True)
-        pairs = list(sizes)
+        pairs = list(zip(rates.index.to_numpy(float).tolist(), rates.tolist(), strict=True))
         low = max((m for m, rate in pairs if rate < target), default=-math.inf)
         above = [m for m, rate in pairs if rate >= target and m > low]
         fit = success_threshold(

@@ -11,8 +11,8 @@ from elegans.studies.study import known_failure
 
 SOURCE = "thesis, Figure 4.3 (right)"
 MOST_ELSEWHERE = 0.1
-DOCUMENT, UNDROPPED, LONGER = "document", "embeddings kept", "three times the steps"
-STEADY = "attention weights kept"  # no dropout of them
+DOCUMENT, EMBEDDINGS_KEPT, LONGER = "document", "embeddings kept", "three times the steps"
+WEIGHTS_KEPT = "attention weights kept"  # no dropout of them
 
 
 @known_failure(
@@ -95,7 +95,7 @@ def more_steps_do_not_help(tables: Tables) -> Claim:
     shares = tables["variants"].pivot(index="seed", columns="variant", values="irrelevant")
     longer = bootstrap(shares[LONGER].to_numpy(), np.mean)
     change = paired(tables["final"].set_index("seed")["irrelevant"], shares[LONGER], np.mean)
-    kept = bootstrap(shares[UNDROPPED].to_numpy(), np.mean)
+    kept = bootstrap(shares[EMBEDDINGS_KEPT].to_numpy(), np.mean)
     has_learned = (tables["variants"].query("variant == @LONGER")["test_error"] <= GOAL).all()
     return Claim(
         text="It is not for want of steps that other positions are looked at",
@@ -116,7 +116,7 @@ def more_steps_do_not_help(tables: Tables) -> Claim:
 def dropout_spreads_attention(tables: Tables) -> Claim:
     """Without dropout of attention weights the irrelevant positions have less of the attention."""
     final = tables["final"].set_index("seed")["irrelevant"]
-    variants = tables["variants"].query("variant == @STEADY").set_index("seed")
+    variants = tables["variants"].query("variant == @WEIGHTS_KEPT").set_index("seed")
     change = paired(final, variants["irrelevant"], np.mean)
     steady = bootstrap(variants["irrelevant"].to_numpy(), np.mean)
     has_learned = (variants["test_error"] <= GOAL).all()

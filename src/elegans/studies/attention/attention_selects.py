@@ -30,7 +30,12 @@ from elegans.probes import ClsAttention
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
 from elegans.studies.attention import attention_claims as claims
-from elegans.studies.attention.attention_claims import DOCUMENT, LONGER, STEADY, UNDROPPED
+from elegans.studies.attention.attention_claims import (
+    DOCUMENT,
+    EMBEDDINGS_KEPT,
+    LONGER,
+    WEIGHTS_KEPT,
+)
 from elegans.studies.attention.protocol import HALF, SPARSITY, recipe
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -76,8 +81,8 @@ def runs(settings: Settings) -> dict[str, Sweep]:
     dropped, steps = settings.embedding_dropout, settings.steps
     points = {
         DOCUMENT: experiment(dropped, steps),
-        UNDROPPED: experiment(0.0, steps),
-        STEADY: experiment(dropped, steps, attention=0.0),
+        EMBEDDINGS_KEPT: experiment(0.0, steps),
+        WEIGHTS_KEPT: experiment(dropped, steps, attention=0.0),
         LONGER: experiment(dropped, 3 * steps),
     }
     return {

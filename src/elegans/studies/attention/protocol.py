@@ -9,7 +9,7 @@ examples, at any evaluation. Gradients are not clipped: the document does not sa
 
 Studies of thresholds ask how many examples are enough. They share what a trial and its restarts
 are, and the tables, claims' draws and captions that follow; which sizes they try, and what they
-train, differs. Their trials have seeds of their own: settings and bars were chosen on others.
+train, differ. Their trials have seeds of their own: settings and bars were chosen on others.
 """
 
 from collections.abc import Mapping, Sequence

@@ -4,6 +4,7 @@ import numpy as np
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import bootstrap
+from elegans.studies.groups.networks import over_seeds
 
 ROUNDING = 1e-10  # relative, of margins in float64
 GONE = 0.01  # a share that counts as none
@@ -106,8 +107,7 @@ def forbidden_representation_dies(tables: Tables) -> Claim:
 def training_reaches_the_optimum(tables: Tables) -> Claim:
     """The trained networks have the margin of the exact optimum at their penalty."""
     ends = tables["ends"]
-    parts = (ends["ratio"] / ends["theory_ratio"]).fillna(0.0)  # of a run that diverged
-    interval = bootstrap(parts.to_numpy(float), np.mean)
+    interval = over_seeds(ends["ratio"] / ends["theory_ratio"], 0.0)
     return Claim(
         text=f"Trained on {tables.facts['trained']}, the margin is that of the exact optimum",
         source="this study: the exact optimum of finite penalty",
@@ -129,7 +129,7 @@ def shares_are_those_of_the_optimum(tables: Tables) -> Claim:
         when: (used[f"share_{when}"] / used["theory"] - 1).abs().groupby(used["seed"]).max()
         for when in ("start", "end")
     }
-    interval = bootstrap(off["end"].fillna(np.inf).to_numpy(float), np.mean)
+    interval = over_seeds(off["end"], np.inf)
     means = used.groupby("representation", sort=False)[["share_end", "theory"]].mean()
     listed = "; ".join(
         f"{name} {row['share_end']:.3f}, predicted {row['theory']:.3f}"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap
+from elegans.studies.groups.networks import over_seeds
 
 NEAR_MARGIN = 0.99
 NEAR_THEORY = 0.02  # relative, of norm and loss
@@ -18,11 +18,6 @@ def of(tables: Tables, name: str, activation: str) -> pd.DataFrame:
     """The rows of one activation."""
     table = tables[name]
     return table[table["activation"] == activation]
-
-
-def over_seeds(values: pd.Series, diverged: float) -> Interval:
-    """The mean over seeds of a number per seed, which a run that diverged has not."""
-    return bootstrap(values.fillna(diverged).to_numpy(float), np.mean)
 
 
 def live_neurons(tables: Tables, activation: str, when: str = "end") -> pd.DataFrame:

@@ -20,6 +20,7 @@ from elegans import probes
 from elegans.experiments.experiment import Experiment
 from elegans.models import TwoEmbedding
 from elegans.runs import Run, Runs
+from elegans.statistics import Interval, bootstrap
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import GroupOperation
 from elegans.theory import groups as theory
@@ -171,6 +172,11 @@ def neuron_table(runs: Runs) -> pd.DataFrame:
         ],
         ignore_index=True,
     )
+
+
+def over_seeds(values: pd.Series, diverged: float) -> Interval:
+    """The mean over seeds of a number per seed, which a run that diverged has not."""
+    return bootstrap(values.fillna(diverged).to_numpy(float), np.mean)
 
 
 def mean_cross_entropy(

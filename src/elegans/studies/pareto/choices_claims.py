@@ -4,7 +4,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
-from elegans.studies.pareto.scores import gain, listed, seed_means
+from elegans.studies.pareto.scores import gain, in_words, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "this study: appendix C.1 of the Pareto paper does not say"
@@ -48,7 +48,7 @@ def does_not_matter(tables: Tables, variant: str, text: str) -> Claim:
     return Claim(
         text=text,
         source=SOURCE,
-        measured=f"change in the steps spared: {listed(intervals)}",
+        measured=f"change in the steps spared: {in_words(intervals)}",
         against=f"an interval that reaches {SMALL_CHANGE:.0%} either way, from either init",
         holds=worst.low > -SMALL_CHANGE and worst.high < SMALL_CHANGE,
         interval=worst,
@@ -84,7 +84,7 @@ def the_loss_matters(tables: Tables) -> Claim:
         text="The loss matters: the hinge loss learns sooner or more often than the logistic one",
         source=SOURCE,
         measured=(
-            f"change in the steps spared by the logistic loss: {listed(intervals)}"
+            f"change in the steps spared by the logistic loss: {in_words(intervals)}"
             "; under the square loss so many runs succeed: "
             + ", ".join(f"{rate:.0%} ({init})" for init, rate in square.items())
         ),

@@ -5,7 +5,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, wilson
-from elegans.studies.pareto.scores import gain, is_positive, seed_means
+from elegans.studies.pareto.scores import gain, positive_claim, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (4)"
@@ -72,7 +72,7 @@ def success_falls(tables: Tables) -> Claim:
     _, strong = weak_and_strong(tables)
     drops = drop(tables, strong)
     interval = gain(0 * drops, drops)
-    return is_positive(
+    return positive_claim(
         "Success is lost again as examples are added",
         SOURCE,
         f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
@@ -98,7 +98,7 @@ def success_returns(tables: Tables) -> Claim:
     many = seed_means(part, {"samples": facts["many"]}, "success")
     most = more.groupby("seed")["success"].mean()
     interval = gain(many, most)
-    return is_positive(
+    return positive_claim(
         "With still more examples, or online, success returns",
         RETURN,
         f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
@@ -114,7 +114,7 @@ def the_drop_shrinks_with_width(tables: Tables) -> Claim:
     narrow, wide = min(tables.facts["widths"]), max(tables.facts["widths"])
     falls = {width: drop(tables, strong, width) for width in (narrow, wide)}
     interval = gain(falls[wide], falls[narrow])
-    return is_positive(
+    return positive_claim(
         "Wider networks lose less",
         SOURCE,
         f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width {narrow:,} "
@@ -129,7 +129,7 @@ def the_drop_depends_on_decay(tables: Tables) -> Claim:
     weak, strong = weak_and_strong(tables)
     falls = {decay: drop(tables, decay) for decay in (weak, strong)}
     interval = gain(falls[weak], falls[strong])
-    return is_positive(
+    return positive_claim(
         "Where success is lost depends on the weight decay",
         RETURN,
         f"all widths: the rate falls by {falls[weak].mean():.0%} at decay {weak} and by "

@@ -32,7 +32,7 @@ from elegans.tasks import Parity
 from elegans.theory import resources
 
 LABELS = ["rule", "n", "width", "samples", "init"]
-FIRST_SEED = 100  # on those before the first version was run
+FIRST_SEED = 100  # seeds below it are those of the first version
 
 
 @dataclass(frozen=True, kw_only=True)

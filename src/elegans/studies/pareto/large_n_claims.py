@@ -4,7 +4,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import wilson
-from elegans.studies.pareto.scores import gain, is_positive, listed, seed_means
+from elegans.studies.pareto.scores import gain, in_words, positive_claim, seed_means
 
 SOURCE = "Pareto paper, appendix C.1 (3), Figure 4"
 GROWING, FIXED = "width grows as n²", "one width"  # how width goes with n
@@ -14,15 +14,14 @@ GAP = "steps spared beyond the dense init's: "
 def gaps(tables: Tables, rule: str) -> dict[int, pd.Series]:
     """By n and seed, the share of steps that the sparse init spares beyond the dense one."""
     runs = tables["runs"][tables["runs"]["rule"] == rule]
-    means = {
-        n: {init: seed_means(part, {"init": init}) for init in ("dense", "2-sparse")}
+    return {
+        int(str(n)): seed_means(part, {"init": "2-sparse"}) - seed_means(part, {"init": "dense"})
         for n, part in runs.groupby("n")
     }
-    return {int(str(n)): each["2-sparse"] - each["dense"] for n, each in means.items()}
 
 
 def means(by_n: dict[int, pd.Series]) -> str:
-    """Gaps in words."""
+    """The mean gap at each n, in words."""
     return ", ".join(f"{each.mean():+.1%} (n = {n})" for n, each in by_n.items())
 
 
@@ -33,7 +32,7 @@ def sparse_is_ahead_at_every_n(tables: Tables) -> Claim:
     return Claim(
         text="Where the width grows as n², the sparse init is ahead of the dense one at every n",
         source=SOURCE,
-        measured=GAP + listed(gains),
+        measured=GAP + in_words(gains),
         against="an n at which the interval of the gain reaches down to zero",
         holds=worst.low > 0,
         interval=worst,
@@ -52,7 +51,7 @@ def dense_fails_where_sparse_learns(tables: Tables) -> Claim:
         measured=(
             f"n = {part['n'].max()}, width {part['width'].max():,}, m = "
             f"{part['samples'].max():,}, within {tables.facts['steps']:,} steps: "
-            f"{listed(rates, '.0%')}"
+            f"{in_words(rates, '.0%')}"
         ),
         against=(
             "a dense run that learns, or an interval of the sparse init that overlaps the dense "
@@ -67,7 +66,7 @@ def the_gap_grows_with_n(tables: Tables) -> Claim:
     """Where the width grows, the sparse init's advantage is larger at the largest n."""
     by_n = gaps(tables, GROWING)
     growth = gain(by_n[min(by_n)], by_n[max(by_n)])
-    return is_positive(
+    return positive_claim(
         "Where the width grows as n², the sparse init's advantage grows with n",
         SOURCE,
         f"{GAP}{means(by_n)}; growth from n = {min(by_n)} to {max(by_n)} {growth:+.1%}",
@@ -82,7 +81,7 @@ def the_gap_shrinks_at_one_width(tables: Tables) -> Claim:
     loss = gain(by_n[max(by_n)], by_n[min(by_n)])
     cells = tables["cells"]
     chances = cells[(cells["rule"] == FIXED) & (cells["init"] == "2-sparse")]["theory"]
-    return is_positive(
+    return positive_claim(
         "At one width the sparse init's advantage shrinks with n, as lucky neurons get rarer",
         "this study: the chance of a lucky neuron",
         f"{GAP}{means(by_n)}, where the chance of a lucky neuron is "

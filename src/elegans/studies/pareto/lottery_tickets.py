@@ -232,13 +232,13 @@ def curve_rows(runs: Runs) -> pd.DataFrame:
         chosen = runs.where(decay=decay, arm=arm)
         stride = max(1, len(chosen) // CURVES_PER_ARM)
         parts += [
-            thinned(run.history[["step", "test_error"]]).assign(decay=decay, arm=arm, curve=i)
+            subsampled(run.history[["step", "test_error"]]).assign(decay=decay, arm=arm, curve=i)
             for i, run in enumerate(chosen[::stride])
         ]
     return pd.concat(parts, ignore_index=True)
 
 
-def thinned(curve: pd.DataFrame) -> pd.DataFrame:
+def subsampled(curve: pd.DataFrame) -> pd.DataFrame:
     """At most some hundred rows of a curve, its last among them."""
     return curve.iloc[:: -(1 + len(curve) // ROWS_PER_CURVE)][::-1]
 

@@ -67,7 +67,7 @@ def gain(first: pd.Series, second: pd.Series) -> Interval:
     return bootstrap(difference, np.mean) if len(difference) else Interval(np.nan, -np.inf, np.inf)
 
 
-def is_positive(text: str, source: str, measured: str, interval: Interval, name: str) -> Claim:
+def positive_claim(text: str, source: str, measured: str, interval: Interval, name: str) -> Claim:
     """The claim that a difference of this name and interval is above zero."""
     return Claim(
         text=text,
@@ -79,6 +79,6 @@ def is_positive(text: str, source: str, measured: str, interval: Interval, name:
     )
 
 
-def listed(intervals: Mapping[str, Interval], spec: str = "+.1%") -> str:
+def in_words(intervals: Mapping[str, Interval], spec: str = "+.1%") -> str:
     """Intervals by name in words."""
     return ", ".join(f"{interval:{spec}} ({name})" for name, interval in intervals.items())

@@ -11,7 +11,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap
-from elegans.studies.pareto.scores import gain, is_positive, seed_means
+from elegans.studies.pareto.scores import gain, positive_claim, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (3)"
@@ -105,7 +105,7 @@ def sparsity_helps_alone(tables: Tables) -> Claim:
     dense = seed_means(runs, {"s": "dense", **control})
     sparse = seed_means(runs, {"s": "2", **control})
     change = gain(dense, sparse)
-    return is_positive(
+    return positive_claim(
         "Sparsity helps by itself: with norm and signs of the dense init too",
         "this study's control",
         f"steps spared: dense {dense.mean():.1%}, 2-sparse of the same norm and with random signs "

@@ -19,8 +19,8 @@ SOURCE = "Pareto paper, appendix C.2, Figure 5"
 CHECK = "this study's check of the prune"
 TICKETS = ("ticket, in", "ticket, in x out")
 FRESH = ("fresh", "narrow")
-POOR = 0.45
-PARTIAL = 0.25
+POOR = 0.45  # from this error on a network knows nothing
+PARTIAL = 0.25  # error of one that misses one kink of the parity
 
 
 @known_failure(
@@ -92,8 +92,8 @@ def gain(runs: pd.DataFrame, ticket: str, control: str, column: str) -> Interval
     """The difference of a column's mean between two arms, resampled by block."""
 
     def difference(part: pd.DataFrame) -> float:
-        success, arm = part[column].to_numpy(float), part["arm"].to_numpy()
-        first, second = success[arm == ticket], success[arm == control]
+        values, arm = part[column].to_numpy(float), part["arm"].to_numpy()
+        first, second = values[arm == ticket], values[arm == control]
         return float(first.mean() - second.mean()) if len(first) and len(second) else float("nan")
 
     return bootstrap_clustered(runs, difference, by="block")

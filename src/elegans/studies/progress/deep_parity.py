@@ -26,7 +26,7 @@ from elegans.statistics import Interval, bootstrap, wilson
 from elegans.studies.progress.times import (
     by_group,
     groups,
-    listed,
+    in_words,
     lowest,
     quantile,
     row_at,
@@ -206,7 +206,7 @@ def layer_by_layer_fails(tables: Tables) -> Claim:
         text="Trained layer by layer the same task is not learned: the gradient is zero",
         source=SOURCE,
         measured=(
-            listed(errors, "{name}: error {value:.2f}")
+            in_words(errors, "{name}: error {value:.2f}")
             + f"; all layers together converge in {together:.0%} of the seeds; the population "
             f"gradient of a single layer is {gradient[k]:.1e} at k = {k}, {gradient[2]:.2f} at "
             "k = 2"

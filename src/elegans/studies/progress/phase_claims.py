@@ -9,8 +9,8 @@ from elegans.studies.progress.times import (
     ROBUST_SHARE,
     by_group,
     groups,
+    in_words,
     least_successful,
-    listed,
     lowest,
     share_of,
 )
@@ -67,7 +67,7 @@ def polynets_converge_at_every_batch(tables: Tables) -> Claim:
     return Claim(
         text="PolyNets learn at every batch size, from single examples on",
         source="thesis, Figure B.2, second row",
-        measured=listed(shares, "B = {name}: {value:.0%}"),
+        measured=in_words(shares, "B = {name}: {value:.0%}"),
         against="a batch size at which the interval of the share that converges reaches 50%",
         holds=worst.low > 0.5,
         interval=worst,
@@ -83,7 +83,7 @@ def wide_powers_have_no_plateau(tables: Tables) -> Claim:
         source="thesis, section B.3.8, Figure B.13",
         measured=(
             f"of the time, above {CHANCE_ERROR:.0%} error: "
-            + listed(shares, "{name} {value:.0%}")
+            + in_words(shares, "{name} {value:.0%}")
             + largest_batch(tables)
         ),
         against="intervals of the shares of the two wide networks that overlap",
@@ -102,7 +102,7 @@ def few_rectifiers_fall_in_steps(tables: Tables) -> Claim:
         measured=(
             "of the time from 45% error to none, the longest share within 5 points of error is, "
             "in the median: "
-            + listed(treads, "{name} {value:.0%}")
+            + in_words(treads, "{name} {value:.0%}")
             + f"{largest_batch(tables)}; a straight line has 11%"
         ),
         against="intervals of the shares of powers and of ten rectifiers that overlap",
@@ -112,12 +112,12 @@ def few_rectifiers_fall_in_steps(tables: Tables) -> Claim:
 
 
 def largest_batch(tables: Tables) -> str:
-    """The batch size at which networks of the last row are compared."""
+    """The batch size at which networks of the figure's last row are compared."""
     return f" (batches of {tables['plateaus']['batch'].max():.0f})"
 
 
 def by_network(tables: Tables, column: str) -> dict[str, Interval]:
-    """The median over seeds of a column, of each network of the last row at its largest batch."""
+    """Medians over seeds of a column, by network of the figure's last row, at its largest batch."""
     rows = tables["plateaus"]
     rows = rows[(rows["row"] == "wide") & (rows["batch"] == rows["batch"].max())]
     medians = dict.fromkeys((POWERS, RELU, NARROW_RELU), Interval(np.nan, 0.0, 1.0))

@@ -42,7 +42,7 @@ from elegans.training.recipe import Training
 
 CURVES = 8  # runs drawn of each architecture
 TREAD = 0.05  # how much the error may vary on one tread of a staircase
-TREADS = (0.05, 0.4)  # the errors between which treads lie: not the plateau, and not the end
+FALL_ERRORS = (0.05, 0.4)  # the errors between which treads lie: not the plateau, and not the end
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +196,7 @@ def descent(run: Run) -> pd.DataFrame:
 def longest_tread(steps: Float[np.ndarray, " looks"], errors: Float[np.ndarray, " looks"]) -> float:
     """The most steps between looks in a row whose errors differ by at most `TREAD`."""
     longest = 0.0
-    for low in np.arange(TREADS[0], TREADS[1] - TREAD + 1e-9, TREAD / 5):
+    for low in np.arange(FALL_ERRORS[0], FALL_ERRORS[1] - TREAD + 1e-9, TREAD / 5):
         is_inside = (errors >= low) & (errors <= low + TREAD)
         edges = np.diff(np.concatenate([[0], is_inside, [0]]))
         first, last = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1) - 1

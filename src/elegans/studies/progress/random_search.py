@@ -26,7 +26,7 @@ from elegans.statistics import Interval, bootstrap, intraclass
 from elegans.studies.progress.times import (
     by_group,
     highest,
-    listed,
+    in_words,
     lowest,
     row_at,
     share_of,
@@ -150,7 +150,7 @@ def no_early_luck(tables: Tables) -> Claim:
     return Claim(
         text="There is no early luck: almost no run takes less than half of the median time",
         source=SOURCE,
-        measured=listed(shares, "{name}: {value:.1%} of the runs")
+        measured=in_words(shares, "{name}: {value:.1%} of the runs")
         + f"; a search without memory has {MEMORYLESS_BELOW_HALF:.1%}",
         against="an interval that reaches the 29.3% of a search without memory, for either network",
         holds=worst.high < MEMORYLESS_BELOW_HALF,
@@ -169,7 +169,7 @@ def upper_tail_is_longer(tables: Tables) -> Claim:
     return Claim(
         text="The times have a long upper tail: slow runs are farther from the median than fast",
         source=SOURCE,
-        measured=listed(skews, "{name}: (q90 - median) / (median - q10) is {value:.2f}"),
+        measured=in_words(skews, "{name}: (q90 - median) / (median - q10) is {value:.2f}"),
         against="an interval of that ratio that reaches 1, for either network",
         holds=worst.low > 1,
         interval=worst,

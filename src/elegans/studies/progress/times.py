@@ -89,7 +89,7 @@ def highest(intervals: Mapping[str, Interval]) -> Interval:
     return max(intervals.values(), key=lambda interval: interval.high)
 
 
-def listed(intervals: Mapping[str, Interval], words: str) -> str:
+def in_words(intervals: Mapping[str, Interval], words: str) -> str:
     """All of them in one sentence, each as `words` says, such as "{name}: {value:.0%}"."""
     return "; ".join(words.format(name=name, value=value) for name, value in intervals.items())
 

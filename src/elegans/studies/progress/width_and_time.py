@@ -18,7 +18,7 @@ from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
 from elegans.statistics import Interval, bootstrap, censored_median
-from elegans.studies.progress.times import groups, listed, lowest, quantile, timed, until_perfect
+from elegans.studies.progress.times import groups, in_words, lowest, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -121,7 +121,7 @@ def no_r_fold_speed_up(tables: Tables) -> Claim:
     return Claim(
         text="Width is no parallel search: ten times the neurons are far from ten times as fast",
         source=SOURCE,
-        measured=listed(ratios, "median time is {value:.2f} of what it was at {name}")
+        measured=in_words(ratios, "median time is {value:.2f} of what it was at {name}")
         + "; random searches would take the inverse ratio of the widths",
         against="an interval that reaches down to one half (parallel search would be one tenth)",
         holds=interval.low > 0.5,

@@ -27,10 +27,10 @@ def draws(tables: Tables, student: str, teacher: str) -> pd.DataFrame:
 
 
 def ratios(tables: Tables, student: str, first: str, second: str) -> pd.DataFrame:
-    """Least sizes by s, `second` over `first`, under resampling; never more than they are.
+    """Least sizes by s, `second` over `first`, under resampling.
 
-    A size beyond all that were tried counts as the largest of those in the numerator, and as
-    `BEYOND` in the denominator.
+    They are lower bounds: a size beyond all that were tried counts as the largest of those in the
+    numerator, and as `BEYOND` in the denominator.
     """
     most = float(tables.facts["largest"])
     return draws(tables, student, second).clip(1.0, most) / draws(tables, student, first).clip(
