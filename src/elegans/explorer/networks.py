@@ -19,6 +19,7 @@ from elegans.explorer.network import (
     strongest,
 )
 from elegans.explorer.pages import store_of
+from elegans.explorer.query import MAX_DIGITS
 from elegans.explorer.records import Record
 from elegans.explorer.runs import varied
 from elegans.explorer.sources import Sources
@@ -94,6 +95,6 @@ def parts(
 def whole(request: Request, name: str, default: int) -> int:
     """A whole number of the URL."""
     text = request.query_params.get(name) or str(default)
-    if not text.isdecimal() or len(text) > 18:
+    if not text.isdecimal() or len(text) > MAX_DIGITS:
         raise ValueError(f"{name}={text}: it is a whole number, zero or more.")
     return int(text)
