@@ -74,7 +74,7 @@ def parts(
     """A neuron's weights and spectrum at a step, as rows of tables."""
     weights = neuron(layer, step, number, inputs_of(record.settings))
     bias = bias_of(available, layer, step, number)
-    found = spectrum(weights, record.settings, bias)
+    shares = spectrum(weights, record.settings, bias)
     task = record.settings.get("task")
     support = task.get("support") if isinstance(task, dict) else None
     return {
@@ -82,12 +82,12 @@ def parts(
         "bias": bias,
         "support": support if isinstance(support, list) else [],
         "spectrum": None
-        if found is None
+        if shares is None
         else {
-            "kind": found.kind,
-            "names": found.names,
-            "values": found.values.tolist(),
-            "note": found.note,
+            "kind": shares.kind,
+            "names": shares.names,
+            "values": shares.values.tolist(),
+            "note": shares.note,
         },
     }
 

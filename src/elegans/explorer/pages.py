@@ -18,6 +18,7 @@ from elegans.explorer.query import (
     RATE,
     View,
     axes_of,
+    filtered_fields,
     filters_by_field,
     matching,
     shown_value,
@@ -108,10 +109,10 @@ def cell_link(records: Records, view: View, picture: Grid, cell: Cell) -> str:
 
 def filter_boxes(records: Records, view: View) -> list[dict[str, Any]]:
     """The filters of the form: a box per value where there are few, limits where there are many."""
-    chosen = filters_by_field(view.where)
+    chosen, filtered = filters_by_field(view.where), filtered_fields(view.where)
     boxes = []
     for field in records.index.settings.varying():
-        is_named = field.name in {term.split("=")[0].rstrip("<>") for term in view.where}
+        is_named = field.name in filtered
         texts = [shown_value(field.values[code]) for code in field.order()[: MAX_CHOICES + 1]]
         is_short = len(field.values) <= MAX_CHOICES
         values = texts if is_short else sorted(chosen.get(field.name, set()))

@@ -67,8 +67,7 @@ def view_of(parameters: Any, index: Index) -> View:
     candidates = axes_of(index)
     x, y = parameters.get("x"), parameters.get("y")
     if x is None or y is None:
-        filtered = {term.partition("=")[0].rstrip("<>") for term in where}
-        x, y = _proposed_axes(index, x, y, filtered)
+        x, y = _proposed_axes(index, x, y, filtered_fields(where))
     for what, name in (("x", x), ("y", y)):
         if name and name not in candidates:
             refuse(what, name, candidates)
@@ -241,6 +240,11 @@ def _move_together(index: Index, one: Field, two: Field) -> bool:
 
 def _several(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else (value,)
+
+
+def filtered_fields(where: Iterable[str]) -> set[str]:
+    """The names that filters are on."""
+    return {term.partition("=")[0].rstrip("<>") for term in where}
 
 
 def filters_by_field(where: Iterable[str]) -> Mapping[str, set[str]]:
