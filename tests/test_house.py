@@ -48,7 +48,8 @@ FLOW = {
     "store": BASE - {"compilation"},
     "sweeps": DATA | {"training", "experiments", "store"},
     "report": BASE,
-    "explorer": {"checks", "durations", "runs", "store", "report"},  # neither studies nor JAX
+    # No study, no theory, no training, no JAX; no statistics either, which loads pandas and SciPy.
+    "explorer": {"checks", "durations", "runs", "store", "report"},
 }
 EVERYTHING_BELOW = set().union(*FLOW.values()) | set(FLOW)
 FLOW["studies"] = EVERYTHING_BELOW - {"explorer"} | {"learners", "estimators", "report", "sweeps"}

@@ -20,12 +20,12 @@ Constructor = TypeVar("Constructor", bound=Callable[..., None])
 
 def shown(owner: object) -> str:
     """An object as it would be typed: a dataclass without the fields that are at their default."""
-    return typed(owner) if _is_configuration(owner) else str(owner)
+    return typed(owner) if is_configuration(owner) else str(owner)
 
 
 def typed(value: object) -> str:
     """The `repr` of a value; configurations, within one another too, without their defaults."""
-    if not _is_configuration(value):
+    if not is_configuration(value):
         return repr(value)
     fields = [
         f"{field.name}={typed(getattr(value, field.name))}"
@@ -35,7 +35,8 @@ def typed(value: object) -> str:
     return f"{type(value).__name__}({', '.join(fields)})"
 
 
-def _is_configuration(value: object) -> "TypeGuard[DataclassInstance]":
+def is_configuration(value: object) -> "TypeGuard[DataclassInstance]":
+    """Whether a value is an object of a dataclass, as every configuration is."""
     return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 

@@ -91,11 +91,6 @@ def _refusing_other_fields(cls: Any) -> Callable[..., None]:
     return checked
 
 
-def is_configuration(value: object) -> bool:
-    """Whether an object is a configuration, or any other frozen dataclass that JAX knows."""
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
-
-
 def is_subtree(value: object) -> bool:
     """Whether a field's value is a configuration, or a tuple of them."""
     if isinstance(value, tuple):

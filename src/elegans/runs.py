@@ -4,7 +4,7 @@
 a new one is a line there, and tables, stores and messages follow. Its curves, what probes saw and
 its weights are arrays, which a run from a store reads when they are asked for. This module imports
 no JAX: a store is read without it. It imports pandas when a table is asked for: the explorer starts
-without one.
+without it.
 """
 
 import dataclasses

@@ -51,3 +51,16 @@ def test_a_type_that_is_no_configuration_is_refused_by_name(name):
     text = experiment(Threshold()).to_json().replace(f"{__name__}:Threshold", name)
     with pytest.raises(ValueError, match=name):
         el.Experiment.from_json(text)
+
+
+def test_an_experiment_that_cannot_be_written_down_is_refused_before_it_is_trained():
+    @el.configuration
+    class Measured:
+        function: object
+
+        def __call__(self, view):
+            return self.function(view)
+
+    stop = el.Stop(test_error=None, probe=Measured(lambda view: 1.0), at_least=0.5)
+    with pytest.raises(TypeError, match=r"numbers, strings, tuples and configurations; got <func"):
+        el.Experiment(el.tasks.Parity(8, 2), el.models.MLP(width=4), el.Training(stop=stop))

@@ -183,7 +183,12 @@ EXAMPLES = [  # of configurations with few fields
     el.probes.MarginRatio(),
     el.probes.Divergences(("unigram",), 16),
     *(el.probes.FourierGap(), el.probes.RelevantLead(), el.probes.RelevantProduct()),
-    *(el.probes.SupportShare(), el.probes.ClsAttention(10), el.probes.Activity()),
+    *(
+        el.probes.SupportShare(),
+        el.probes.ClsAttention(10),
+        el.probes.Activity(),
+        el.probes.MarginRatio(),
+    ),
     el.tasks.UniqueConjunction(n=8, k=2, p=0.7, samples=30),
     el.inits.Restart(el.inits.Sparse(2), 4),
 ]

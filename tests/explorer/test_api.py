@@ -306,7 +306,7 @@ def test_infinite_numbers_are_null_and_have_no_place_in_a_picture(explored, tmp_
     assert [row["metrics"]["test_loss"] for row in rows] == [1, 3, None, None, None]
     (cell,) = client.get("/api/v1/infinite/cells?z=test_loss").json()["cells"]
     assert [cell[part] for part in ("low", "value", "high")] == [1, 3, None]
-    for page in ("", "/marginals?part=1", "/runs.csv", "/cells.csv", f"/cell/{name(*key)}"):
-        assert (
-            client.get(f"/store/infinite{page}?z=test_loss".replace("1?", "1&")).status_code == 200
-        )
+    for page in ("", "/marginals", "/runs.csv", "/cells.csv", f"/cell/{name(*key)}"):
+        for parameters in ({"z": "test_loss"}, {"metric": "test_loss"}):
+            answer = client.get(f"/store/infinite{page}", params=parameters)
+            assert answer.status_code == 200, page

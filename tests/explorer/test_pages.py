@@ -213,13 +213,16 @@ def test_a_store_of_another_schema_is_refused_with_what_to_do(tmp_path, grid_pat
     assert "old.db has schema 1" in page(client, "/")
 
 
-def test_the_command_refuses_bad_input_and_needs_no_jax(tmp_path):
+def test_the_command_refuses_bad_input(tmp_path):
     script = "import sys; from elegans.cli import main; main(['explore', 'nowhere'])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path
     )
     assert done.returncode == 2
     assert "There is nothing at nowhere" in done.stderr
+
+
+def test_the_server_starts_without_what_is_slow_to_import():
     script = (
         "import sys, elegans.explorer.app\n"
         "heavy = {'jax', 'pandas', 'scipy', 'matplotlib', 'altair', 'vl_convert'}\n"

@@ -17,7 +17,7 @@ from elegans.store.record import checksums, digest
 from elegans.store.schema import StoreError
 from elegans.store.store import Store
 
-from .conftest import COOKIE, FAILED, HOST, TOKEN, experiment, name
+from .conftest import COOKIE, HOST, TOKEN, experiment, name
 
 SCRIPT = "</script><script>alert(1)</script><img src=x onerror=alert(1)>"
 PAGES = [
@@ -281,4 +281,3 @@ def test_what_is_not_a_store_is_refused_at_the_start(tmp_path):
     connection.close()
     with pytest.raises(StoreError, match="not a store of elegans"):
         listed([tmp_path / "other.db"])
-    assert FAILED

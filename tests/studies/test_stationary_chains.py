@@ -10,10 +10,7 @@ from tests.studies.claims import holds
 import elegans as el
 from elegans.report.result import Tables
 from elegans.studies import catalogue
-from elegans.studies.induction import (
-    figures,
-    stationary_chains,
-)
+from elegans.studies.induction import figures, stationary_chains
 
 pytestmark = pytest.mark.usefixtures("cheap_compilation")
 

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from elegans import protocols
-from elegans.checks import nearest, no_field
+from elegans.checks import is_configuration, nearest, no_field
 from elegans.experiments import plain
 from elegans.training.recipe import Training
 
@@ -23,6 +23,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         protocols.check_experiment(self.task, self.model, self.training)
+        # Runs are stored under this name; what cannot be written down is refused now.
+        _ = self.name
 
     def to_json(self) -> str:
         """Everything, defaults written out."""
@@ -77,7 +79,7 @@ class Experiment:
 
 def _rebuilt(config: Any, changes: dict[str, Any], where: str) -> Any:
     """A configuration with some dotted fields changed, all at once, so that they may depend."""
-    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+    if not is_configuration(config):
         raise ValueError(f"{where!r} is {config!r}, so no part of it can be varied.")
     fields = plain.explicit(config)
     below: dict[str, dict[str, Any]] = {}

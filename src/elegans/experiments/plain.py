@@ -15,7 +15,7 @@ import numbers
 from functools import cache
 from typing import Any
 
-from elegans.checks import nearest, no_field
+from elegans.checks import is_configuration, nearest, no_field
 from elegans.fingerprint import fingerprint, is_of_package
 
 ROOMS = (
@@ -40,7 +40,7 @@ def to_plain(config: Any, *, minimal: bool = False) -> Any:
         return plain_number(config)
     if isinstance(config, list | tuple):
         return [to_plain(item, minimal=minimal) for item in config]
-    if not dataclasses.is_dataclass(config) or isinstance(config, type):
+    if not is_configuration(config):
         raise TypeError(
             f"An experiment holds numbers, strings, tuples and configurations; got {config!r}."
         )

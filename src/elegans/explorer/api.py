@@ -17,7 +17,7 @@ from elegans.explorer.curves import MAX_CURVES, downsampled, plain, points_per_c
 from elegans.explorer.network import MAX_ENTRIES, layer_of, layers, pictures
 from elegans.explorer.networks import parts, whole
 from elegans.explorer.pages import MAX_PAGE, SECONDS_FOR_A_PAGE, after, run_rows, store_of
-from elegans.explorer.query import MEASURES, axes_of, refuse, view_of
+from elegans.explorer.query import MAX_DIGITS, MEASURES, axes_of, refuse, view_of
 from elegans.explorer.runs import seeds
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import summary
@@ -158,7 +158,7 @@ def probe(sources: Sources, request: Request) -> dict[str, Any]:
     records = store_of(sources, request)
     run = request.query_params.get("run", "")
     experiment, _, seed = run.rpartition("/")
-    if not experiment or not seed.isdecimal() or len(seed) > 18:
+    if not experiment or not seed.isdecimal() or len(seed) > MAX_DIGITS:
         raise ValueError(f"run={run}: a run is named EXPERIMENT/SEED.")
     with records.reading():
         record = records.record(experiment, int(seed))

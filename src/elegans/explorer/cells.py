@@ -3,8 +3,9 @@ r"""Cells: runs with the same values on two axes, counted and summarised where t
 An axis of more than 40 numbers is divided into as many bins, of equal length or, on a logarithmic
 axis, of equal ratio. Of text there are the 40 most frequent values; how many are left out is said.
 
-Rates have Wilson's interval (`statistics.wilson`, here for all cells at once), other measures the
-median between the quartiles.
+Rates have Wilson's interval, other measures the median between the quartiles. The interval is that
+of `statistics.wilson`, written again because that room loads pandas and SciPy, and a server that
+starts in a second loads neither.
 """
 
 import math
@@ -157,7 +158,7 @@ def _groups(index: Index, z: str, rows: np.ndarray, place: np.ndarray) -> Groups
     """Counts and quartiles of runs by place, which are sorted once by value and once by place."""
     values = index.column(z)[rows]
     by_value = np.argsort(values)  # what is not a number comes last
-    places = place[by_value].astype(np.int16)  # few enough cells: such numbers are sorted at once
+    places = place[by_value].astype(np.int16)  # 40 * 40 at most; NumPy sorts 16 bits by radix
     order = by_value[np.argsort(places, kind="stable")]
     rows, place, values = rows[order], place[order], values[order]
     starts = np.flatnonzero(np.diff(place, prepend=-1))

@@ -1,4 +1,4 @@
-"""A store's numbers and settings in memory, as columns, where a question takes a glance.
+"""A store's numbers and settings in memory, as NumPy columns, which a page groups and counts.
 
 The file is read in blocks, in transactions of their own, so that a sweep can go on writing; every
 row is compared with its checksum, as `Store.table` does, and one that does not fit counts as
@@ -180,7 +180,7 @@ class Index:
         return state_of(self.path) != self._state
 
     def _read_block(self) -> bool:
-        """Reads a block of experiments and one of runs that it knows them of; if there is more."""
+        """Reads a block of experiments, and runs of those that were read; whether there is more."""
         self._state = state_of(self.path)  # before reading: what comes meanwhile is seen next time
         with limited(self._file):
             totals = dict(self._file.rows("SELECT name, number FROM totals"))
@@ -213,7 +213,7 @@ class Index:
         return True
 
     def _rows(self, known: int | None) -> list[Any]:
-        """The next runs; only as far as their experiments have ids up to `known`, if it is one."""
+        """The next runs; with `known`, up to the first whose experiment has a larger id."""
         count = ROWS_PER_BLOCK
         if known is not None:
             query = "SELECT experiment FROM runs NOT INDEXED WHERE id > ? ORDER BY id LIMIT ?"

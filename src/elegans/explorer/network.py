@@ -44,9 +44,9 @@ class Layer(NamedTuple):
 def layers(records: Records, record: Record) -> dict[str, Layer]:
     """All arrays of a run that are more than one number per step, by name."""
     result = {}
-    seen = records.probes(record)
-    steps = tuple(int(step) for step in seen.get("step", ()))
-    for name, values in seen.items():
+    columns = records.probes(record)
+    steps = tuple(int(step) for step in columns.get("step", ()))
+    for name, values in columns.items():
         is_array = values.dtype.kind in "biuf" and values.ndim >= 2 and len(values) == len(steps)
         if name != "step" and is_array and math.prod(values.shape[1:]) > 1:
             result[name] = Layer(name, steps, values.shape[1:], values)

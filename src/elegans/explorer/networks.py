@@ -19,6 +19,7 @@ from elegans.explorer.network import (
     strongest,
 )
 from elegans.explorer.pages import store_of
+from elegans.explorer.query import MAX_DIGITS
 from elegans.explorer.records import Record
 from elegans.explorer.runs import varied
 from elegans.explorer.sources import Sources
@@ -73,7 +74,7 @@ def parts(
     """A neuron's weights and spectrum at a step, as rows of tables."""
     weights = neuron(layer, step, number, inputs_of(record.settings))
     bias = bias_of(available, layer, step, number)
-    found = spectrum(weights, record.settings, bias)
+    shares = spectrum(weights, record.settings, bias)
     task = record.settings.get("task")
     support = task.get("support") if isinstance(task, dict) else None
     return {
@@ -81,12 +82,12 @@ def parts(
         "bias": bias,
         "support": support if isinstance(support, list) else [],
         "spectrum": None
-        if found is None
+        if shares is None
         else {
-            "kind": found.kind,
-            "names": found.names,
-            "values": found.values.tolist(),
-            "note": found.note,
+            "kind": shares.kind,
+            "names": shares.names,
+            "values": shares.values.tolist(),
+            "note": shares.note,
         },
     }
 
@@ -94,6 +95,6 @@ def parts(
 def whole(request: Request, name: str, default: int) -> int:
     """A whole number of the URL."""
     text = request.query_params.get(name) or str(default)
-    if not text.isdecimal() or len(text) > 18:
+    if not text.isdecimal() or len(text) > MAX_DIGITS:
         raise ValueError(f"{name}={text}: it is a whole number, zero or more.")
     return int(text)

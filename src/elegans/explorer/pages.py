@@ -13,11 +13,12 @@ from elegans.explorer import charts
 from elegans.explorer.cells import Cell, Grid, grid
 from elegans.explorer.index import Index
 from elegans.explorer.query import (
+    MAX_DIGITS,
     MEASURES,
-    OUTCOMES,
     RATE,
     View,
     axes_of,
+    filtered_fields,
     filters_by_field,
     matching,
     shown_value,
@@ -54,7 +55,7 @@ def store(sources: Sources, request: Request) -> Answer:
         "cells": list(zip(picture.cells, links, strict=True)),
         "cells_on_a_page": CELLS_ON_A_PAGE,
         "axes": axes_of(index),
-        "logs": logs(picture, view),
+        "logs": log_choices(picture, view),
         "measures": [(name, charts.measure_name(name)) for name in MEASURES],
         "interval": lambda cell: charts.interval_text(cell, view.z),
         "filters": filter_boxes(records, view),
@@ -66,7 +67,7 @@ def store(sources: Sources, request: Request) -> Answer:
     return "store.html.j2", values
 
 
-def logs(picture: Grid, view: View) -> list[str]:
+def log_choices(picture: Grid, view: View) -> list[str]:
     """The axes that a logarithm would change: numbers along a line or in bins, and colours."""
     is_line = not view.y and all(middle is not None for middle in picture.x.middles)
     changes = {"x": is_line or picture.x.is_binned, "y": picture.y.is_binned, "z": view.z != RATE}
@@ -108,10 +109,10 @@ def cell_link(records: Records, view: View, picture: Grid, cell: Cell) -> str:
 
 def filter_boxes(records: Records, view: View) -> list[dict[str, Any]]:
     """The filters of the form: a box per value where there are few, limits where there are many."""
-    chosen = filters_by_field(view.where)
+    chosen, filtered = filters_by_field(view.where), filtered_fields(view.where)
     boxes = []
     for field in records.index.settings.varying():
-        is_named = field.name in {term.split("=")[0].rstrip("<>") for term in view.where}
+        is_named = field.name in filtered
         texts = [shown_value(field.values[code]) for code in field.order()[: MAX_CHOICES + 1]]
         is_short = len(field.values) <= MAX_CHOICES
         values = texts if is_short else sorted(chosen.get(field.name, set()))
@@ -187,7 +188,7 @@ def run_entry(index: Index, row: int, fields: list[Field]) -> dict[str, Any]:
 def after(request: Request) -> int:
     """The number of the run after which a page starts."""
     text = request.query_params.get("after") or "0"
-    if not text.isdecimal() or len(text) > 18:
+    if not text.isdecimal() or len(text) > MAX_DIGITS:
         raise ValueError(f"after={text}: it is the number of a run, as `next` of an answer.")
     return int(text)
 
@@ -256,8 +257,3 @@ def store_of(sources: Sources, request: Request) -> Records:
     if name not in sources.stores:
         raise NotThere(f"There is no store {name!r}. {there('Stores', sources.stores)}")
     return sources.stores[name]
-
-
-def known_columns(records: Records) -> list[str]:
-    """All that a filter may name."""
-    return [*records.index.settings.fields, *OUTCOMES]

@@ -1,8 +1,8 @@
 """What a URL asks of a store: filters, axes and measures, each checked against what is there.
 
 A filter is `where=model.width=100`; several of one field are alternatives, those of different
-fields all hold. `>=` and `<=` compare numbers. Names become columns through a list of what there
-is, and values become codes or numbers: no text of a URL is ever part of a statement.
+fields all hold. `>=` and `<=` compare numbers. Names are looked up in a list of what there is, and
+values become codes or numbers: no text of a URL is evaluated or becomes part of a statement.
 """
 
 import json
@@ -25,6 +25,7 @@ MEASURES = (RATE, *(name for name in METRICS if name != RATE))
 OUTCOMES = ("seed", "status", *METRICS)
 MISSING = "null"
 MAX_VALUES = 40  # of an axis; a longer one is divided into bins
+MAX_DIGITS = 18  # of a whole number in a URL, which SQLite then holds in 64 bits
 COMPARISONS = {"=": np.equal, ">=": np.greater_equal, "<=": np.less_equal}
 
 
@@ -66,8 +67,7 @@ def view_of(parameters: Any, index: Index) -> View:
     candidates = axes_of(index)
     x, y = parameters.get("x"), parameters.get("y")
     if x is None or y is None:
-        filtered = {term.partition("=")[0].rstrip("<>") for term in where}
-        x, y = _proposed_axes(index, x, y, filtered)
+        x, y = _proposed_axes(index, x, y, filtered_fields(where))
     for what, name in (("x", x), ("y", y)):
         if name and name not in candidates:
             refuse(what, name, candidates)
@@ -240,6 +240,11 @@ def _move_together(index: Index, one: Field, two: Field) -> bool:
 
 def _several(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else (value,)
+
+
+def filtered_fields(where: Iterable[str]) -> set[str]:
+    """The names that filters are on."""
+    return {term.partition("=")[0].rstrip("<>") for term in where}
 
 
 def filters_by_field(where: Iterable[str]) -> Mapping[str, set[str]]:

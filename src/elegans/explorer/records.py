@@ -151,7 +151,7 @@ class Records:
             return columns
 
     def probes(self, record: Record) -> Columns:
-        """What all probes saw, by dotted name; "step" says when. Settings that clash are told."""
+        """What all probes saw, by dotted name; "step" says when. A second name gets a suffix."""
         columns: Columns = {}
         for kind in record.probes:
             suffix = kind.rpartition(".")[2][:6]

@@ -11,7 +11,7 @@ from elegans.explorer.curves import MAX_CURVES, Curve, band, scalars
 from elegans.explorer.index import Index
 from elegans.explorer.network import layers
 from elegans.explorer.pages import run_entry, store_of
-from elegans.explorer.query import refuse, shown_value
+from elegans.explorer.query import MAX_DIGITS, refuse, shown_value
 from elegans.explorer.records import NotThere, Record, Records
 from elegans.explorer.sources import Sources
 from elegans.explorer.studies import Answer, ago
@@ -19,7 +19,6 @@ from elegans.runs import METRICS
 from elegans.store.fields import flattened
 
 MAX_COMPARED = 8
-MAX_SEED_DIGITS = 18
 CHARTS_OF_A_RUN = ("error", "loss")
 MAX_PROBE_CHARTS = 12
 ROWS_OF_A_TABLE = 50
@@ -152,7 +151,7 @@ def named_run(sources: Sources, name: str) -> tuple[Records, Record]:
     """The run that "STORE/EXPERIMENT/SEED" names."""
     store, _, rest = name.partition("/")
     experiment, _, seed = rest.rpartition("/")
-    if not experiment or not seed.isdecimal() or len(seed) > MAX_SEED_DIGITS:
+    if not experiment or not seed.isdecimal() or len(seed) > MAX_DIGITS:
         raise ValueError(f"run={name}: a run is named STORE/EXPERIMENT/SEED.")
     if store not in sources.stores:
         raise NotThere(f"run={name}: there is no store {store!r}.")

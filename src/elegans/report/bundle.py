@@ -54,7 +54,7 @@ def save(result: Result, directory: Path) -> None:
         old.unlink()
     for name, text in texts.items():
         _replace(paths[name], text)
-    held = {
+    entries = {
         name: {
             "rows": len(table),
             "dtypes": columns.kinds(table),
@@ -63,7 +63,7 @@ def save(result: Result, directory: Path) -> None:
         for name, table in result.tables.items()
     }
     fields = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    content = {"format": FORMAT, **fields, "tables": held}
+    content = {"format": FORMAT, **fields, "tables": entries}
     content["claims"] = [dataclasses.asdict(claim) for claim in result.claims]
     _replace(directory / RESULT, to_json(content))
 
@@ -81,7 +81,7 @@ def read(directory: Path) -> Result:
         if content.pop("format") != FORMAT:
             raise BundleError(f"{path} is not of format {FORMAT}, which this version reads.")
         content["tables"] = {
-            name: _read_table(directory, name, held) for name, held in content["tables"].items()
+            name: _read_table(directory, name, entry) for name, entry in content["tables"].items()
         }
         content["claims"] = [
             Claim(**claim | {"interval": _triple(claim["interval"])}) for claim in content["claims"]
@@ -154,18 +154,18 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _read_table(directory: Path, name: str, held: Mapping[str, Any]) -> Any:
+def _read_table(directory: Path, name: str, entry: Mapping[str, Any]) -> Any:
     path = _table(directory, name)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             text = file.read()
     except OSError as error:
         raise BundleError(f"{directory} lacks {path.name}, which {RESULT} lists.") from error
-    if _checksum(text) != held["sha256"]:
+    if _checksum(text) != entry["sha256"]:
         raise BundleError(
             f"{path} is not the table that {RESULT} was written with: its checksum differs."
         )
-    return columns.from_csv(text, held["dtypes"])
+    return columns.from_csv(text, entry["dtypes"])
 
 
 def _triple(interval: list[float] | None) -> tuple[float, float, float] | None:

@@ -15,7 +15,7 @@ from typing import Any
 import jinja2
 import pandas as pd
 
-from elegans.durations import duration as duration
+from elegans.durations import duration
 from elegans.report.result import Result
 from elegans.report.words import cell
 

@@ -1,6 +1,6 @@
 """A study at a scale, ready to run: the framework behind the stages that a study declares.
 
-The runs of all sweeps are done in one queue. They are kept in the bundle (or where the user says),
+The runs of all sweeps share one schedule. They are kept in the bundle (or where the user says),
 so that a study that was stopped goes on; claims are checked on the same tables that are saved, and
 what was drawn before is drawn again from what was saved.
 """

@@ -2,8 +2,8 @@
 
     settings -> runs -> tables -> facts and claims -> figures and charts
 
-A study says what is to be run; the framework does the runs in one queue, saves the tables, checks
-the claims and draws from the tables as they were saved. Stages are plain functions:
+A study says what is to be run; the framework does all runs in one schedule, saves the tables,
+checks the claims and draws from the tables as they were saved. Stages are plain functions:
 
 * `runs(settings)` returns sweeps by name, or is a generator that yields such mappings and is sent
   the runs of each before the next, for runs that depend on earlier ones;

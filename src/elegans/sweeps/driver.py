@@ -1,4 +1,4 @@
-"""The driver of sweeps: one queue for all of them, one pool, one writer.
+"""The driver of sweeps: one schedule for all of them, one pool, one writer.
 
 The driver hands loads of runs to an executor and stores what comes back. It alone writes: it waits
 for any load, takes all that are back into one transaction, and only then gives out more. So at any
@@ -78,7 +78,7 @@ def complete(
     cluster: str | None = None,
     progress: bool | Progress = True,
 ) -> dict[str, Runs]:
-    """Does every run of some sweeps that is not stored yet, in one queue, and returns them all.
+    """Does every run of some sweeps that is not stored yet, in one schedule, and returns them all.
 
     The arguments are those of `Sweep.run`.
     """

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.plain import hash_of, plain_number
-from elegans.fields import is_configuration
 from elegans.keys import SEEDS
 from elegans.runs import Key
 
@@ -42,7 +41,7 @@ class Point(NamedTuple):
 
 def is_computation(value: object) -> bool:
     """Whether an object is a configuration that is called with a seed."""
-    return is_configuration(value) and not isinstance(value, Experiment) and callable(value)
+    return checks.is_configuration(value) and not isinstance(value, Experiment) and callable(value)
 
 
 def grid(experiment: Experiment, over: Mapping[str, Any]) -> list[Point]:

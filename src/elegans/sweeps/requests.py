@@ -17,6 +17,7 @@ import jax
 import numpy as np
 import pandas as pd
 
+from elegans.checks import is_configuration
 from elegans.experiments import plain
 from elegans.experiments.experiment import Experiment
 from elegans.experiments.run import initial_weights, stamped
@@ -179,7 +180,7 @@ def unimportable(request: Request) -> str | None:
 
 def _types(config: Any) -> Iterator[Any]:
     """The types (or the function) that a configuration is made of."""
-    if dataclasses.is_dataclass(config) and not isinstance(config, type):
+    if is_configuration(config):
         yield type(config)
         for value in plain.fields_of(config).values():
             yield from _types(value)

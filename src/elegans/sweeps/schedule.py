@@ -1,4 +1,4 @@
-r"""A queue of runs, grouped by compiled structure: which travel together, and which go first.
+r"""Queues of runs, one per compiled structure: which travel together, and which go first.
 
 Runs of one structure share compiled programs. A *load* is some of them, made when a worker is about
 to be free: as many runs as should take `LOAD_SECONDS`, so that what a message costs (some 10 ms)
@@ -6,7 +6,7 @@ stays below 5%, but no more than a fair share of what is left, so that the worke
 structure whose runs take longest goes first. Its first load compiles it; until that is back other
 structures are preferred, and later workers find the program in the cache.
 
-What a run takes is guessed from its arithmetic, then learned: each group keeps the ratio of seconds
+What a run takes is guessed from its arithmetic, then learned: each queue keeps the ratio of seconds
 to guess over its finished runs, which also knows how early they tend to stop. `estimate` times
 short runs before anything is done.
 """
@@ -59,7 +59,7 @@ class Load:
 
 
 class Schedule:
-    """What is left to do, and what is next.
+    """All queues, and the choice of the next load.
 
     Args:
         experiments: One per run; computations among them.
@@ -87,7 +87,7 @@ class Schedule:
         if not waiting or not (is_idle or (settled and in_flight < 2 * self.workers)):
             return None
         ratio = self._ratios()
-        queue = max(settled or waiting, key=lambda g: ratio[g] * self.guess[g.waiting[0]])
+        queue = max(settled or waiting, key=lambda q: ratio[q] * self.guess[q.waiting[0]])
         waiting_seconds = sum(ratio[queue] * queue.waiting_guess for queue in waiting)
         size = min(LOAD_SECONDS, waiting_seconds / (FAIR_SHARE * self.workers))
         runs: list[int] = []

@@ -27,9 +27,8 @@ from elegans.training.recipe import Training
 CURVES = ("step", "train_loss", "train_error", "test_loss", "test_error", "test_rows")
 MOST_LANES = 64
 LANE_BYTES = 2**30  # that all lanes may take together
-STANDARD_ERRORS_NEAR_STOP = (
-    5  # standard errors from the stop rule at which the whole test set is computed
-)
+# From the stop rule; nearer than that the whole test set is computed.
+STANDARD_ERRORS_NEAR_STOP = 5
 
 
 class Job(NamedTuple):

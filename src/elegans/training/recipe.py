@@ -10,7 +10,6 @@ in two forms, by name:
 training set is virtual: row $i$ is a function of the run's data key and $i$.
 """
 
-import dataclasses
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -65,8 +64,7 @@ class Stop:
                 f"{checks.shown(self)}: a probe comes with at_least or at_most, the value at which "
                 "a run stops, and these with a probe."
             )
-        is_configuration = dataclasses.is_dataclass(self.probe) and not isinstance(self.probe, type)
-        if self.probe is not None and not is_configuration:
+        if self.probe is not None and not checks.is_configuration(self.probe):
             raise TypeError(
                 f"Stop: the probe is part of the experiment and of its hash, so it is a "
                 f"configuration such as probes.MarginRatio(), not a function; got {self.probe!r}."

@@ -196,7 +196,10 @@ def gradient_in_blocks(
     rows: Count | None,
     is_one_block: bool = False,
 ) -> PyTree:
-    """The gradient of the mean loss over `rows` rows, of which `rows_of(i)` is block i."""
+    """The gradient of the mean loss over `rows` rows, of which `rows_of(i)` is block i.
+
+    With `is_one_block` there is never a second one, and no loop is compiled.
+    """
     assert rows is not None
     count = jnp.asarray(rows)
 
