@@ -33,9 +33,15 @@ from elegans.store.store import Store
 
 RUNS, TRIALS = 200_000, 20_000
 BARS = {
-    "answer": 1.0, "paint": 1.0, "filter": 200, "curves": 300, "slider": 50, "page": 2.0,
-    "memory": 300, "ratio": 5,
-}  # fmt: skip
+    "answer": 1.0,  # seconds
+    "paint": 1.0,
+    "filter": 200,  # milliseconds
+    "curves": 300,
+    "slider": 50,
+    "page": 2.0,  # MB
+    "memory": 300,
+    "ratio": 5,
+}
 WAIT = 60.0
 OPTUNA = """
 import sys, optuna, optuna_dashboard
@@ -50,7 +56,7 @@ print("ready", flush=True)
 optuna_dashboard.run_server(storage, host="127.0.0.1", port=int(sys.argv[1]))
 """
 # A plot of theirs with all trials in it: empty ones are drawn before the trials have come.
-THERE = f"""[...document.querySelectorAll(".js-plotly-plot")].some((plot) =>
+HAS_ALL_TRIALS = f"""[...document.querySelectorAll(".js-plotly-plot")].some((plot) =>
     (plot.data || []).some((trace) => (trace.x || []).length >= {TRIALS}))"""
 
 
@@ -223,7 +229,7 @@ def beside_optuna(driver: Any, directory: Path) -> list[Line]:
         times, paints = [], []
         for _ in range(3):
             driver.get("http://127.0.0.1:8797/dashboard/studies/0")
-            times.append(wait(driver, f"return {THERE}"))
+            times.append(wait(driver, f"return {HAS_ALL_TRIALS}"))
             paints.append(
                 driver.execute_script(
                     "return performance.getEntriesByName('first-contentful-paint')[0].startTime"
@@ -272,10 +278,21 @@ def large(path: Path, runs: int, experiments: int) -> Path:
         rows = []
         for i in range(runs):
             one = Run(
-                source="", hash="", seed=i % seeds, status="done", success=bool(rate[i] < 0.6),
-                steps=int(rate[i] * 5000), test_error=float(rate[i]), test_loss=0.5, seconds=0.1,
-                train_error=0.1, train_loss=0.1, host="here", versions="{}", finished=1.7e9 + i,
-            )  # fmt: skip
+                source="",
+                hash="",
+                seed=i % seeds,
+                status="done",
+                success=bool(rate[i] < 0.6),
+                steps=int(rate[i] * 5000),
+                test_error=float(rate[i]),
+                test_loss=0.5,
+                seconds=0.1,
+                train_error=0.1,
+                train_loss=0.1,
+                host="here",
+                versions="{}",
+                finished=1.7e9 + i,
+            )
             total = digest(b"history", digest(i + 1, "history", blob))
             values = to_values(one) | {
                 "id": i + 1,
@@ -329,12 +346,17 @@ def small(path: Path) -> Path:
     weights = np.random.default_rng(0).standard_normal((100, 30, 100)).astype(np.float32)
     text = experiment(1, 1)
     run = Run(
-        source=text, hash="a" * 16, seed=0, status="done", steps=1000, finished=1.7e9,
+        source=text,
+        hash="a" * 16,
+        seed=0,
+        status="done",
+        steps=1000,
+        finished=1.7e9,
         arrays={
             "history": {"step": steps, "test_error": np.linspace(1, 0, 100)},
             "probes": {"step": steps, "parameters.layers.0.weight": weights},
         },
-    )  # fmt: skip
+    )
     with Store(path) as store:
         store.register({"a" * 16: text})
         store.add([run], {"parameters": "{}"})

@@ -222,14 +222,21 @@ def lines() -> list[Line]:
         )
     ours, least = found["ours"], found["ours, minimal"]
     return [
-        at_least(f"transformer, {ours:.0f} steps/s: over a loop with data built in Python",
-                 ours / found["research"], 8, "x"),
-        at_least("transformer: over a loop with vectorised data", ours / found["tuned"], 3,
-                 "x"),
-        at_least(f"minimal model, {least:.0f} steps/s: over a loop with data built in Python",
-                 least / found["minimal"], 10, "x"),
+        at_least(
+            f"transformer, {ours:.0f} steps/s: over a loop with data built in Python",
+            ours / found["research"],
+            8,
+            "x",
+        ),
+        at_least("transformer: over a loop with vectorised data", ours / found["tuned"], 3, "x"),
+        at_least(
+            f"minimal model, {least:.0f} steps/s: over a loop with data built in Python",
+            least / found["minimal"],
+            10,
+            "x",
+        ),
         at_most("data, of a transformer's step", 100 * ours / found["data"], 10, "%"),
-    ]  # fmt: skip
+    ]
 
 
 if __name__ == "__main__":

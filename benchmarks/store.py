@@ -81,9 +81,19 @@ def run(name: str, seed: int) -> Run:
     """A run of made-up numbers with a curve of 100 rows."""
     numbers = {"test_error": seed / 50, "test_loss": 0.2, "train_error": 0.01, "train_loss": 0.1}
     return Run(
-        source="", hash=name, seed=seed, status="done", success=True, steps=3_000, seconds=0.125,
-        arrays={"history": CURVE}, host="machine", versions=VERSIONS, finished=1.7e9, **numbers,
-    )  # fmt: skip
+        source="",
+        hash=name,
+        seed=seed,
+        status="done",
+        success=True,
+        steps=3_000,
+        seconds=0.125,
+        arrays={"history": CURVE},
+        host="machine",
+        versions=VERSIONS,
+        finished=1.7e9,
+        **numbers,
+    )
 
 
 if __name__ == "__main__":

@@ -155,10 +155,14 @@ def lines() -> list[Line]:
     with threadpool_limits(1):
         for width, bar in BARS.items():
             rounds = [
-                (our_runs(width), our_steps(width), torch_rate(width, evaluate=True),
-                 torch_rate(width, evaluate=False))
+                (
+                    our_runs(width),
+                    our_steps(width),
+                    torch_rate(width, evaluate=True),
+                    torch_rate(width, evaluate=False),
+                )
                 for _ in range(REPEATS)
-            ]  # fmt: skip
+            ]
             runs, steps, torch_runs, torch_steps = np.median(rounds, axis=0)
             name = f"width {width:,}: steps/s of whole runs / PyTorch's"
             found.append(
