@@ -117,8 +117,8 @@ def faster_than_guessing(tables: Tables) -> Claim:
 
 @known_failure(
     reason=(
-        "A small transformer with layer norm learns the (20, 3)-parity under SGD at a rate of 0.3 or "
-        "0.1 too, and 16 runs of each are too few for intervals that are apart."
+        "A small transformer with layer norm learns the (20, 3)-parity under SGD at a rate of 0.3 "
+        "or 0.1 too, and 16 runs of each are too few for intervals that are apart."
     ),
     scales=("quick",),
 )
