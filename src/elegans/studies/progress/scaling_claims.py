@@ -14,6 +14,7 @@ from elegans.studies.progress.times import (
     row_at,
     share_of,
 )
+from elegans.studies.study import known_failure
 
 SOURCE = "thesis, section 5.3, Finding 5.1"
 SMALLEST_STARRED_BATCH = 16
@@ -114,6 +115,13 @@ def faster_than_guessing(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "A small transformer with layer norm learns the (20, 3)-parity under SGD at a rate of 0.3 "
+        "or 0.1 too, and 16 runs of each are too few for intervals that are apart."
+    ),
+    scales=("quick",),
+)
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
     """Plain SGD trains the transformer less often than Adam, the control, at each of its rates.
 
