@@ -92,11 +92,12 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 @known_failure(
     reason=(
-        "The exponent is 0.30, with an interval from 0.22 to 0.39. The three thresholds lie on a "
-        "logarithm, 13.0 ln T - 14, and its best power of T from 25 to 400 is 0.30 as well: a "
-        "logarithm with a negative constant grows that fast at small T"
+        "The exponent is 0.30 (0.22 to 0.39) at scale quick and 0.33 (0.24 to 0.52) at scale "
+        "laptop. The thresholds lie on a logarithm, 13.0 ln T - 14 and 14.0 ln T - 19, and the "
+        "best power of the first from T = 25 to 400 is 0.30 as well: a logarithm with a negative "
+        "constant grows that fast at small T."
     ),
-    scales=("quick",),
+    scales=("quick", "laptop"),
 )
 def grows_like_a_logarithm(tables: Tables) -> Claim:
     """The exponent of a power law is far below one."""
@@ -137,9 +138,10 @@ def slope_is_that_of_information(tables: Tables) -> Claim:
     reason=(
         "At T = 25 a transformer needs fewer examples than elimination, 0.67 times as many with an "
         "interval from 0.51 to 0.81. At T = 100 and 400 it is 0.83 (0.73 to 0.95) and 0.94 (0.81 "
-        "to 1.11), as claimed"
+        "to 1.11), as claimed. Scale laptop has the same: 0.63 (0.36 to 0.76) at T = 25, and as "
+        "claimed from T = 100 on."
     ),
-    scales=("quick",),
+    scales=("quick", "laptop"),
 )
 def is_about_elimination(tables: Tables) -> Claim:
     """The transformer needs about as many examples as elimination, at every T."""
@@ -231,7 +233,7 @@ STUDY = Study(
                 test_rows=10_000,
                 first_seed=400,
             ),
-            minutes=15,
+            minutes=10,
         ),
         "paper": Scale(
             Settings(

@@ -266,7 +266,7 @@ STUDY = Study(
                 steps=80_000,
                 every=200,
             ),
-            minutes=8,
+            minutes=2,
         ),
         "paper": Scale(
             Settings(

@@ -20,6 +20,14 @@ SOURCE = "thesis, section 5.3, Finding 5.1"
 SMALLEST_STARRED_BATCH = 16
 
 
+@known_failure(
+    reason=(
+        "In 12 of 144 cells no run of 16 converges within 10,000 steps: 10 have the square "
+        "loss, and in 11 the smallest rate, 0.01, was chosen. Whether more steps or other rates "
+        "would do is not known."
+    ),
+    scales=("laptop",),
+)
 def some_rate_works(tables: Tables) -> Claim:
     """In no cell the upper limit of the share that converges is below 20%."""
     cells = tables["robust"]
@@ -118,9 +126,9 @@ def faster_than_guessing(tables: Tables) -> Claim:
 @known_failure(
     reason=(
         "A small transformer with layer norm learns the (20, 3)-parity under SGD at a rate of 0.3 "
-        "or 0.1 too, and 16 runs of each are too few for intervals that are apart."
+        "or 0.1 too, and 16 or 20 runs of each are too few for intervals that are apart."
     ),
-    scales=("quick",),
+    scales=("quick", "laptop"),
 )
 def sgd_fails_on_transformers(tables: Tables) -> Claim:
     """Plain SGD trains the transformer less often than Adam, the control, at each of its rates.
