@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elegans.runs import METRIC_TYPES, Run
+from elegans.store.arrays import Packed, blob_of, pack, unpack
 from elegans.store.record import from_message, to_message
 from elegans.store.schema import StoreError
 from elegans.store.store import Store
@@ -221,13 +222,23 @@ def test_numbers_survive_messages_and_the_store(tmp_path_factory, numbers):
     )
 
 
-def test_a_message_holds_the_arrays():
+def test_a_message_holds_the_arrays_as_a_store_keeps_them():
     run = make_run(test_error=np.float64(0.25))
     back = from_message(json.loads(json.dumps(to_message(run))), run.source)
     assert (back.test_error, back.host, back.versions) == (0.25, run.host, run.versions)
+    assert set(back.arrays) == {kind for kind, columns in run.arrays.items() if columns}
     for kind, columns in run.arrays.items():
+        if columns:
+            assert blob_of(back.arrays, kind) == pack(columns)
         for column, values in columns.items():
             np.testing.assert_array_equal(back.arrays[kind][column], values, strict=True)
+
+
+def test_the_columns_of_a_message_are_packed_alike_once_they_are_unpacked():
+    text = np.array(["one", None, "three"], object)
+    table = {"text": text, "number": np.array([1.0, np.nan, -0.0]), "flag": np.array([True] * 3)}
+    blob = pack(table)
+    assert blob_of({"table": unpack(blob)}, "table") == blob_of(Packed({"table": blob}), "table")
 
 
 def test_merging_takes_over_what_is_new(make):

@@ -94,6 +94,19 @@ class Lazy(Mapping[Any, Any]):
         return len(self._kinds())
 
 
+class Packed(Lazy):
+    """Columns by kind as the blobs that `pack` wrote, each unpacked when it is first asked for."""
+
+    def __init__(self, blobs: Mapping[str, bytes]) -> None:
+        super().__init__(lambda: blobs, lambda kind: unpack(blobs[kind]))
+        self.blobs = blobs
+
+
+def blob_of(arrays: Mapping[Any, Any], kind: str) -> bytes:
+    """The columns of a kind as one blob: the one that they travelled as, if they did."""
+    return arrays.blobs[kind] if isinstance(arrays, Packed) else pack(arrays[kind])
+
+
 def same(one: Mapping[str, np.ndarray], two: Mapping[str, np.ndarray]) -> bool:
     """Whether columns are equal bit for bit, names, dtypes and shapes included."""
     return pack(one) == pack(two)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from elegans.runs import METRICS, Run
-from elegans.store.arrays import pack, same
+from elegans.store.arrays import blob_of, pack, same
 from elegans.store.record import to_values
 from elegans.store.schema import StoreError
 
@@ -28,7 +28,7 @@ def probe_kind(name: str, settings: str) -> str:
 def packed(run: Run, probes: Mapping[str, str], keep: Collection[str]) -> dict[str, bytes]:
     """What is stored of a run's arrays, by kind."""
     kinds = ["history", "table", *({"params"} & set(keep))]
-    blobs = {kind: pack(run.arrays[kind]) for kind in kinds if kind in run.arrays}
+    blobs = {kind: blob_of(run.arrays, kind) for kind in kinds if kind in run.arrays}
     if run.status == "failed" or "table" in blobs:
         return blobs
     if "params" in keep and "params" not in blobs:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from elegans.runs import METRIC_TYPES, METRICS, Run
-from elegans.store.arrays import pack, unpack
+from elegans.store.arrays import Packed, pack
 
 INTEGERS = ("id", "experiment", "seed", "arrays", "checksum")
 REALS = (*METRICS, "finished")
@@ -45,14 +45,18 @@ def to_message(run: Run) -> dict[str, Any]:
     arrays = {
         kind: base64.b64encode(pack(columns)).decode("ascii")
         for kind, columns in run.arrays.items()
+        if columns
     }
     return {**plain, "arrays": arrays}
 
 
 def from_message(plain: dict[str, Any], source: Any) -> Run:
-    """The run that `to_message` wrote, of the experiment (or its JSON) `source`."""
-    arrays = {kind: unpack(base64.b64decode(text)) for kind, text in plain["arrays"].items()}
-    return Run(**{**plain, "source": source, "arrays": arrays})
+    """The run that `to_message` wrote, of the experiment (or its JSON) `source`.
+
+    Its arrays stay packed, as a store keeps them, so that a driver need not do that again.
+    """
+    blobs = {kind: base64.b64decode(text) for kind, text in plain["arrays"].items()}
+    return Run(**{**plain, "source": source, "arrays": Packed(blobs)})
 
 
 def digest(*parts: object) -> int:
