@@ -81,10 +81,10 @@ QUICK = Settings(
 LAPTOP = Settings(
     tasks=((50, 3), (100, 3), (50, 4)),
     widths=(10, 30, 100, 300, 1000),
-    samples=(300, 1000, 3000, 10_000, 30_000, 100_000, None),
-    seeds=10,
+    samples=(*(m for m in PAPER_SAMPLES if 300 <= m <= 100_000), None),
+    seeds=20,
     steps=100_000,
-    zoom=(400, 500, 600, 700, 800, 1200, 1400, 1700, 2000, 6000),
+    zoom=(400, 500, 700, 800, 1200, 1400, 1700),
     past=(1000, 10_000, 100_000, None),
     past_width=1000,
 )
