@@ -97,9 +97,9 @@ def measured(driver: Any, path: Path, network: Path, experiments: int) -> list[L
         memory = server.memory()
     return [
         at_most(f"{where}: start to first answer", answer, BARS["answer"], "s"),
-        Line("  all of it read and checked", f"{complete:.3g} s", "", True),
+        Line("  all of it read and checked", f"{complete:.3g} s", "", None),
         at_most("  first paint", paint, BARS["paint"], "s"),
-        Line("  first chart drawn", f"{chart:.3g} s", "", True),
+        Line("  first chart drawn", f"{chart:.3g} s", "", None),
         at_most("  a filter, the slowest of ten", max(filters) * 1e3, BARS["filter"], "ms"),
         at_most(f"  {server.curves} curves", curves * 1e3, BARS["curves"], "ms"),
         at_most("  a step of the slider", slider * 1e3, BARS["slider"], "ms"),
@@ -211,7 +211,7 @@ def beside_optuna(driver: Any, directory: Path) -> list[Line]:
     python = os.environ.get("ELEGANS_OPTUNA", sys.executable)
     name = f"{TRIALS:,} runs: first chart, Optuna Dashboard's time over ours"
     if python == sys.executable and importlib.util.find_spec("optuna_dashboard") is None:
-        return [Line(name, "not measured: it is not installed", ">= 5 x", True)]
+        return [Line(name, "not measured: it is not installed", ">= 5 x", None)]
     path = large(directory / "trials.db", TRIALS, TRIALS)
     with served(path) as server:
         server.wait_for("trials")
@@ -240,7 +240,7 @@ def beside_optuna(driver: Any, directory: Path) -> list[Line]:
         process.wait()
     text = f"{TRIALS:,} runs: first chart here; there; first paint there"
     return [
-        Line(text, f"{ours:.3g} s; {min(times):.3g} s; {min(paints) / 1e3:.3g} s", "", True),
+        Line(text, f"{ours:.3g} s; {min(times):.3g} s; {min(paints) / 1e3:.3g} s", "", None),
         at_least(name, min(times) / ours, BARS["ratio"], "x"),
     ]
 

@@ -4,14 +4,16 @@ import time
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
+VERDICTS = {True: "yes", False: "NO", None: "-"}
+
 
 class Line(NamedTuple):
-    """A measurement and its bar; `met` says whether it is on the right side."""
+    """A measurement and its bar; `met` says whether it is on the right side, None if unknown."""
 
     name: str
     measured: str
     bar: str
-    met: bool
+    met: bool | None
 
 
 def seconds(work: Callable[[], object], repeats: int = 3) -> float:
@@ -37,7 +39,7 @@ def at_least(name: str, value: float, bar: float, unit: str) -> Line:
 def table(lines: Iterable[Line]) -> str:
     """The lines under one another, columns aligned."""
     rows = [("name", "measured", "bar", "met")]
-    rows += [(line.name, line.measured, line.bar, "yes" if line.met else "NO") for line in lines]
+    rows += [(line.name, line.measured, line.bar, VERDICTS[line.met]) for line in lines]
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

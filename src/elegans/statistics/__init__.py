@@ -5,8 +5,11 @@ from elegans.statistics.fits import log_slope as log_slope
 from elegans.statistics.fits import success_threshold as success_threshold
 from elegans.statistics.interval import Interval as Interval
 from elegans.statistics.interval import bernstein_mean as bernstein_mean
+from elegans.statistics.interval import highest as highest
 from elegans.statistics.interval import hoeffding_radius as hoeffding_radius
 from elegans.statistics.interval import hoeffding_samples as hoeffding_samples
+from elegans.statistics.interval import in_words as in_words
+from elegans.statistics.interval import lowest as lowest
 from elegans.statistics.interval import normal_mean as normal_mean
 from elegans.statistics.interval import wilson as wilson
 from elegans.statistics.resampling import Correlation as Correlation

@@ -7,6 +7,7 @@ the values are bounded, rigorous ones that hold at every sample size.
 """
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -116,3 +117,18 @@ def check_level(owner: str, level: float) -> None:
     """Refuses a confidence level that is not strictly between 0 and 1, such as 95."""
     if not 0 < level < 1:
         raise ValueError(f"{owner}: level lies strictly between 0 and 1; got {level!r}.")
+
+
+def lowest(intervals: Mapping[str, Interval]) -> Interval:
+    """The interval that reaches down farthest: the one that decides whether all are high."""
+    return min(intervals.values(), key=lambda interval: interval.low)
+
+
+def highest(intervals: Mapping[str, Interval]) -> Interval:
+    """The interval that reaches up farthest: the one that decides whether all are low."""
+    return max(intervals.values(), key=lambda interval: interval.high)
+
+
+def in_words(intervals: Mapping[str, Interval], words: str) -> str:
+    """All of them in one sentence, each as `words` says, such as "{name}: {value:.0%}"."""
+    return "; ".join(words.format(name=name, value=value) for name, value in intervals.items())

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap, paired
+from elegans.statistics import bootstrap, in_words, lowest, paired
 from elegans.studies.induction.phases import MOST, STRATEGIES, at_end, counted, share_of_seeds
 from elegans.studies.study import known_failure
 
@@ -17,11 +17,6 @@ WAY = 0.8  # from the unigram strategy's loss to the bigram strategy's
 def title(model: object, states: object) -> str:
     """How a group of runs is called."""
     return f"{model}, {states} states"
-
-
-def lowest(intervals: dict[str, Interval]) -> Interval:
-    """The interval that reaches lowest."""
-    return min(intervals.values(), key=lambda interval: interval.low)
 
 
 def phases_come_in_order(tables: Tables) -> Claim:
@@ -193,7 +188,7 @@ def doubly_stochastic_chains_are_learned_last(tables: Tables) -> Claim:
         text="With bigrams the loss on doubly stochastic chains falls as well, in both models",
         source="thesis, Figure E.6",
         measured="of the uniform strategy's loss there is left: "
-        + "; ".join(f"{interval:.0%} ({name})" for name, interval in intervals.items()),
+        + in_words(intervals, "{value:.0%} ({name})"),
         against=f"an interval that reaches above {DOUBLY_STOCHASTIC_END:.0%}",
         holds=intervals[worst].high < DOUBLY_STOCHASTIC_END,
         interval=intervals[worst],

@@ -3,12 +3,13 @@
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, wilson
-from elegans.studies.pareto.scores import gain, in_words, seed_means
+from elegans.statistics import Interval, in_words, wilson
+from elegans.studies.pareto.scores import gain, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "this study: appendix C.1 of the Pareto paper does not say"
 BASE = "the recipe"
+CHANGE = "{value:+.1%} ({name})"
 SMALL_CHANGE = 0.15  # of the steps spared: less is called no matter
 
 
@@ -48,7 +49,7 @@ def does_not_matter(tables: Tables, variant: str, text: str) -> Claim:
     return Claim(
         text=text,
         source=SOURCE,
-        measured=f"change in the steps spared: {in_words(intervals)}",
+        measured=f"change in the steps spared: {in_words(intervals, CHANGE)}",
         against=f"an interval that reaches {SMALL_CHANGE:.0%} either way, from either init",
         holds=worst.low > -SMALL_CHANGE and worst.high < SMALL_CHANGE,
         interval=worst,
@@ -84,7 +85,7 @@ def the_loss_matters(tables: Tables) -> Claim:
         text="The loss matters: the hinge loss learns sooner or more often than the logistic one",
         source=SOURCE,
         measured=(
-            f"change in the steps spared by the logistic loss: {in_words(intervals)}"
+            f"change in the steps spared by the logistic loss: {in_words(intervals, CHANGE)}"
             "; under the square loss so many runs succeed: "
             + ", ".join(f"{rate:.0%} ({init})" for init, rate in square.items())
         ),

@@ -3,8 +3,8 @@
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import wilson
-from elegans.studies.pareto.scores import gain, in_words, positive_claim, seed_means
+from elegans.statistics import in_words, wilson
+from elegans.studies.pareto.scores import gain, positive_claim, seed_means
 
 SOURCE = "Pareto paper, appendix C.1 (3), Figure 4"
 GROWING, FIXED = "width grows as n²", "one width"  # how width goes with n
@@ -32,7 +32,7 @@ def sparse_is_ahead_at_every_n(tables: Tables) -> Claim:
     return Claim(
         text="Where the width grows as n², the sparse init is ahead of the dense one at every n",
         source=SOURCE,
-        measured=GAP + in_words(gains),
+        measured=GAP + in_words(gains, "{value:+.1%} ({name})"),
         against="an n at which the interval of the gain reaches down to zero",
         holds=worst.low > 0,
         interval=worst,
@@ -51,7 +51,7 @@ def dense_fails_where_sparse_learns(tables: Tables) -> Claim:
         measured=(
             f"n = {part['n'].max()}, width {part['width'].max():,}, m = "
             f"{part['samples'].max():,}, within {tables.facts['steps']:,} steps: "
-            f"{in_words(rates, '.0%')}"
+            f"{in_words(rates, '{value:.0%} ({name})')}"
         ),
         against=(
             "a dense run that learns, or an interval of the sparse init that overlaps the dense "

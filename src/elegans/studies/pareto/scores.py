@@ -77,8 +77,3 @@ def positive_claim(text: str, source: str, measured: str, interval: Interval, na
         holds=interval.low > 0,
         interval=interval,
     )
-
-
-def in_words(intervals: Mapping[str, Interval], spec: str = "+.1%") -> str:
-    """Intervals by name in words."""
-    return ", ".join(f"{interval:{spec}} ({name})" for name, interval in intervals.items())

@@ -17,14 +17,14 @@ def the_prescription_suffices(tables: Tables) -> Claim:
     passed = int((part["correlation"] >= facts["goal"]).sum())
     rate = wilson(passed, len(part))
     return Claim(
-        text="At the prescription a subnetwork correlates with the parity by one half or more",
+        text="At the prescription a subnetwork correlates with the parity by 0.49 or more",
         source=THEOREM,
         measured=(
             f"{passed} of {len(part)} networks at (n, k, s) = ({facts['n']}, {facts['k']}, "
             f"{facts['s']}), width {facts['width']:,}, m = {facts['samples']:,}; the least "
             f"correlation is {part['correlation'].min():.3f}"
         ),
-        against="two networks in a hundred, or more, whose correlation is below one half",
+        against="two networks in a hundred, or more, whose correlation is below 0.49",
         holds=passed > 0.98 * len(part),
         interval=rate,
     )

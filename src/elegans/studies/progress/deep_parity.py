@@ -22,12 +22,10 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, wilson
+from elegans.statistics import Interval, bootstrap, in_words, lowest, wilson
 from elegans.studies.progress.times import (
     by_group,
     groups,
-    in_words,
-    lowest,
     quantile,
     row_at,
     share_of,

@@ -3,15 +3,13 @@
 import numpy as np
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap, wilson
+from elegans.statistics import Interval, bootstrap, in_words, lowest, wilson
 from elegans.studies.progress.times import (
     CHANCE_ERROR,
     ROBUST_SHARE,
     by_group,
     groups,
-    in_words,
     least_successful,
-    lowest,
     share_of,
 )
 

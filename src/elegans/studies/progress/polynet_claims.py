@@ -3,9 +3,9 @@
 import numpy as np
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap, paired
+from elegans.statistics import Interval, bootstrap, lowest, paired
 from elegans.studies.progress.polynet_paths import DELTA, EPSILON, NEAR_CHANCE, NOISE
-from elegans.studies.progress.times import by_group, lowest, records, row_at, share_of
+from elegans.studies.progress.times import by_group, records, row_at, share_of
 
 SOURCE = "thesis, Theorem 5.7, Corollary B.10"
 

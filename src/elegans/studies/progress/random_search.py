@@ -22,12 +22,9 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import MLP, inits
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, intraclass
+from elegans.statistics import Interval, bootstrap, highest, in_words, intraclass, lowest
 from elegans.studies.progress.times import (
     by_group,
-    highest,
-    in_words,
-    lowest,
     row_at,
     share_of,
     timed,

@@ -6,7 +6,7 @@ its large experiments and at 8,192 in its curves: 128 accept true errors of up t
 level), so times from the two are not compared with each other.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,21 +77,6 @@ def by_group(
 ) -> dict[str, Interval]:
     """An interval of each group of rows, by its name, in the order the groups appear in."""
     return {str(name): measure(part) for name, part in groups(table, by)}
-
-
-def lowest(intervals: Mapping[str, Interval]) -> Interval:
-    """The interval that reaches down farthest: the one that decides whether all are high."""
-    return min(intervals.values(), key=lambda interval: interval.low)
-
-
-def highest(intervals: Mapping[str, Interval]) -> Interval:
-    """The interval that reaches up farthest: the one that decides whether all are low."""
-    return max(intervals.values(), key=lambda interval: interval.high)
-
-
-def in_words(intervals: Mapping[str, Interval], words: str) -> str:
-    """All of them in one sentence, each as `words` says, such as "{name}: {value:.0%}"."""
-    return "; ".join(words.format(name=name, value=value) for name, value in intervals.items())
 
 
 def share_of(flags: Any) -> Interval:

@@ -17,8 +17,8 @@ from elegans.experiments.experiment import Experiment
 from elegans.models import MLP
 from elegans.report.result import Claim, Tables
 from elegans.runs import Runs
-from elegans.statistics import Interval, bootstrap, censored_median
-from elegans.studies.progress.times import groups, in_words, lowest, quantile, timed, until_perfect
+from elegans.statistics import Interval, bootstrap, censored_median, in_words, lowest
+from elegans.studies.progress.times import groups, quantile, timed, until_perfect
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
