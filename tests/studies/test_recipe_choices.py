@@ -171,6 +171,8 @@ def test_sizes_that_are_compared_have_to_be_trained():
     quick = double_descent.STUDY.scales["quick"].settings
     with pytest.raises(ValueError, match="samples holds few, many and None"):
         replace(quick, many=7)
+    with pytest.raises(ValueError, match="decays holds the recipe's"):
+        replace(quick, decays=(0.05,))
 
 
 # Large n

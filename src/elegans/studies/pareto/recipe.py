@@ -11,6 +11,7 @@ import pandas as pd
 
 from elegans.training.recipe import Stop, Training
 
+WEIGHT_DECAY = 0.01
 COLUMNS = ["seed", "status", "success", "steps", "test_error", "train_error", "seconds"]
 
 
@@ -21,7 +22,7 @@ def training(
     fields: dict[str, Any] = {
         "loss": "hinge",
         "learning_rate": 0.1,
-        "weight_decay": 0.01,
+        "weight_decay": WEIGHT_DECAY,
         "batch": 32,
         "samples": samples,
         "steps": steps,
