@@ -98,7 +98,7 @@ def world(few=(None, 100), many=(100, 150), share=0.3, together=False):
     table["width"] = table["width"].replace(12, 16)
     groups = allocation.first_successes(table)
     curves = allocation.success_curves(table, groups, settings)
-    tables = {"groups": groups, "curves": curves, "best": allocation.best_table(curves)}
+    tables = {"groups": groups, "curves": curves}
     return Tables(tables, allocation.facts(settings, Tables(tables)))
 
 
@@ -117,11 +117,3 @@ def test_claims_hold_and_can_fail(claim, change):
     else:
         assert claim(world(share=0.9)).holds
     assert not claim(world(**change)).holds
-
-
-def test_the_best_division_of_a_budget_is_named():
-    best = world(few=(None, 100), share=0.9)["best"]
-    few = best[best["samples"] == 50]
-    assert set(few["best_width"]) == {16}
-    assert few["step"].min() == 100
-    assert set(best.loc[best["samples"] == 200, "best_width"].iloc[:1]) == {4}

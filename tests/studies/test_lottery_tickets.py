@@ -10,7 +10,12 @@ import elegans as el
 from elegans.experiments.run import initial_of
 from elegans.models import inits
 from elegans.report.result import Tables
-from elegans.studies.pareto import figures_search, lottery_tickets, tickets_claims
+from elegans.studies.pareto import (
+    figures_search,
+    lottery_tickets,
+    tickets_claims,
+    tickets_tables,
+)
 from elegans.studies.study import Scale
 
 TINY = lottery_tickets.Settings(
@@ -42,10 +47,25 @@ def test_every_arm_has_as_many_children(result):
     assert len(picture.axes) == 10
 
 
-def test_a_parent_that_is_cut_to_all_its_neurons_is_the_parent(result):
-    whole = replace(TINY, neurons=TINY.width)
+def test_each_parent_has_child_seeds_of_its_own_and_controls_share_them(result):
+    children = result.tables["children"]
+    seeds = {
+        (arm, block): set(part["seed"]) for (arm, block), part in children.groupby(["arm", "block"])
+    }
+    assert all(each == set(TINY.child_seeds(block)) for (_, block), each in seeds.items())
+    assert not set(TINY.child_seeds(0)) & set(TINY.child_seeds(1))
+
+
+def test_a_network_of_dead_neurons_is_constant_and_one_that_learned_is_not():
     run = el.run(TINY.parent(0.01), 0)
-    errors = lottery_tickets.pruned_errors(whole, [run]).set_index("kept")["pruned_error"]
+    assert not tickets_tables.is_constant(run)
+    zeros = {name: np.zeros_like(weight) for name, weight in run.arrays["params"].items()}
+    assert tickets_tables.is_constant(replace(run, arrays={"params": zeros}))
+
+
+def test_a_parent_that_is_cut_to_all_its_neurons_is_the_parent(result):
+    run = el.run(TINY.parent(0.01), 0)
+    errors = tickets_tables.pruned_errors([run], TINY.width).set_index("kept")["pruned_error"]
     assert set(errors.index) == {"ticket, in", "ticket, in x out", "others"}
     np.testing.assert_allclose(errors, run.test_error, atol=0.02)  # other rows: five errors
     pruned = result.tables["pruned"]
@@ -123,6 +143,7 @@ def made_up(rates, start=0.5, pruned=0.1, early=None):
             "start_error": start,
             "partial_steps": 500.0,
             "quarter": False,
+            "is_constant": False,
             "early": child < 10 * early.get(arm, 0.9 if arm.startswith("ticket") else 0.1),
         }
         for decay in (0.01, 0.0)
@@ -136,7 +157,7 @@ def made_up(rates, start=0.5, pruned=0.1, early=None):
     kept = [(parent, arm) for parent in range(10) for arm in tickets_claims.TICKETS]
     tables = {
         "children": children,
-        "arms": lottery_tickets.arm_table(children),
+        "arms": tickets_tables.arm_table(children),
         "pruned": pd.DataFrame(kept, columns=["parent", "kept"]).assign(
             decay=0.01, pruned_error=pruned
         ),

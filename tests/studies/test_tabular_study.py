@@ -81,6 +81,23 @@ def result(study, directory, out, cheap_compilation):
     return study.run("quick", out=out, data=directory, workers=0, progress=False)
 
 
+def test_widths_are_compared_by_means_of_test_and_train_errors(result):
+    networks, widths = result.tables["networks"], result.tables["widths"]
+    assert list(widths.columns[:3]) == ["fraction", "dataset", "width"]
+    row = widths.iloc[0]
+    part = networks[
+        (networks["fraction"] == row["fraction"])
+        & (networks["dataset"] == row["dataset"])
+        & (networks["width"] == row["width"])
+        & (networks["depth"] == 2)
+        & (networks["optimizer"] == "adam")
+        & (networks["init"] == "dense")
+        & (networks["weight_decay"] == networks["weight_decay"].min())
+    ]
+    test, train = (100 * part[name].mean() for name in ("error", "train_error"))
+    assert row["adam, dense"] == f"{test:.1f} ({train:.0f})"
+
+
 def test_every_setting_is_in_the_cells(result):
     cells = result.tables["cells"]
     assert (cells["runs"] == 2).all()

@@ -160,6 +160,23 @@ def test_what_theorem_16_does_not_speak_of_is_refused(options, message):
         over_sparse(**fields)
 
 
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"k": 3}, "s counts the ones of a neuron, fewer than k"),
+        ({"k": 5}, r"under_sparse\(n=21, k=5, s=2, delta=0.01\): the lemmas are for even k and s"),
+        ({"s": 3, "k": 6}, "the lemmas are for even k and s"),
+        ({"s": 4}, r"s counts the ones of a neuron, fewer than k, so it is in 2\.\.2; got 4"),
+        ({"s": 0}, r"in 2\.\.2; got 0"),
+        ({"k": 21}, r"k counts relevant bits, so it is in 2\.\.20; got 21"),
+        ({"delta": 0.6}, "delta is a probability"),
+    ],
+)
+def test_what_theorem_21_does_not_speak_of_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        under_sparse(**({"n": 21, "k": 4, "s": 2} | options))
+
+
 def test_the_formulas_of_theorem_16_are_those_of_the_prescription_where_it_holds():
     plan = over_sparse(10**12, 2, 0.4)
     assert plan.s == least_sparsity(2, 0.4)

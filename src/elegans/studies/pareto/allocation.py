@@ -101,13 +101,12 @@ def runs(settings: Settings) -> dict[str, Sweep]:
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """One row per run, one per training set and width, and the best width at each budget."""
+    """Rates by size and width, the lines of the figure, training sets, and runs."""
     table = runs["runs"].table[["samples", "width", "restart", *COLUMNS]]
     groups = first_successes(table)
     curves = success_curves(table, groups, settings)
     return {
         "allocations": allocation_table(table, groups, settings),
-        "best": best_table(curves),
         "curves": curves,
         "groups": groups,
         "runs": table,
@@ -177,27 +176,6 @@ def allocation_table(table: pd.DataFrame, groups: pd.DataFrame, settings: Settin
             }
         )
     return pd.DataFrame(rows)
-
-
-def best_table(curves: pd.DataFrame) -> pd.DataFrame:
-    """Per size and budget of arithmetic: the width whose restarts learn most training sets.
-
-    Of equal ones the narrowest is named; budgets at which nothing is learned are left out.
-    """
-    rows = []
-    for (samples, step), part in curves.groupby(["samples", "step"]):
-        best = part.sort_values("width").loc[lambda each: each["rate"] == each["rate"].max()]
-        if best["rate"].iloc[0] > 0:
-            rows.append(
-                {
-                    "samples": samples,
-                    "step": step,
-                    "arithmetic": best["arithmetic"].iloc[0],
-                    "best_width": best["width"].iloc[0],
-                    "rate": best["rate"].iloc[0],
-                }
-            )
-    return pd.DataFrame(rows, columns=["samples", "step", "arithmetic", "best_width", "rate"])
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -287,7 +265,6 @@ STUDY = Study(
             "Per number of examples and width: success of single runs, and of all restarts of a "
             "training set together with its 95% Wilson interval; theory is 1 - (1 - p)^R"
         ),
-        "best": "The best division of the neurons at each budget",
         "curves": "The lines of the figure.",
         "groups": "One row per training set and width: the first success among its restarts.",
         "runs": "One row per run.",

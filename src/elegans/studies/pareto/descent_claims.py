@@ -4,9 +4,8 @@ import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, wilson
 from elegans.studies.pareto.recipe import WEIGHT_DECAY
-from elegans.studies.pareto.scores import gain, positive_claim, seed_means
+from elegans.studies.pareto.scores import gain, larger, positive_claim, seed_means, seeds_for
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (4)"
@@ -50,9 +49,7 @@ def more_data_takes_longer(tables: Tables) -> Claim:
     few = part[part["samples"] == facts["few"]].set_index(index)["steps"]
     online = part[part["samples"].isna()].set_index(index)["steps"]
     both = pd.DataFrame({"few": few, "online": online}).dropna().reset_index()
-    longer = (both["online"] > both["few"]) + 0.5 * (both["online"] == both["few"])
-    by_seed = longer.groupby(both["seed"]).mean()
-    interval: Interval = wilson(int((by_seed > 0.5).sum()), len(by_seed))
+    interval = seeds_for(larger(both["online"], both["few"]), both["seed"])
     return Claim(
         text="More examples can take more steps",
         source=SOURCE,
@@ -74,7 +71,7 @@ def success_falls(tables: Tables) -> Claim:
     drops = drop(tables, strong)
     interval = gain(0 * drops, drops)
     return positive_claim(
-        "Success is lost again as examples are added",
+        "Under strong weight decay success is lost again as examples are added",
         SOURCE,
         f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
         f"{sizes(tables)}",
@@ -100,7 +97,7 @@ def success_returns(tables: Tables) -> Claim:
     most = more.groupby("seed")["success"].mean()
     interval = gain(many, most)
     return positive_claim(
-        "With still more examples, or online, success returns",
+        "Under strong weight decay success returns with still more examples, or online",
         RETURN,
         f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
         f"{most.mean():.0%} beyond and online; gain {interval:+.0%}",
@@ -116,7 +113,7 @@ def the_drop_shrinks_with_width(tables: Tables) -> Claim:
     falls = {width: drop(tables, strong, width) for width in (narrow, wide)}
     interval = gain(falls[wide], falls[narrow])
     return positive_claim(
-        "Wider networks lose less",
+        "Under strong weight decay wider networks lose less",
         SOURCE,
         f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width {narrow:,} "
         f"and by {falls[wide].mean():.0%} at width {wide:,}; difference {interval:+.0%}",
@@ -131,7 +128,7 @@ def the_drop_depends_on_decay(tables: Tables) -> Claim:
     falls = {decay: drop(tables, decay) for decay in (weak, strong)}
     interval = gain(falls[weak], falls[strong])
     return positive_claim(
-        "Where success is lost depends on the weight decay",
+        "More success is lost under the stronger weight decay",
         RETURN,
         f"all widths: the rate falls by {falls[weak].mean():.0%} at decay {weak} and by "
         f"{falls[strong].mean():.0%} at decay {strong}; difference {interval:+.0%}",

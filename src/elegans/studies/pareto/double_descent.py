@@ -108,12 +108,13 @@ def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
 
 STUDY = Study(
     name="double-descent",
-    title="More examples can make a network learn later, or not at all",
+    title="Under strong weight decay narrow networks lose success as examples are added",
     summary=(
-        "One expects that learning gets easier with more examples. For narrow networks on a parity "
-        "it does so only up to a point: beyond some thousand examples they need more steps again, "
-        "and under strong weight decay fewer of them succeed, until with still more examples, or "
-        "with fresh ones all the time, success returns. Wide networks hardly show it."
+        "One expects that learning gets easier with more examples. Under strong weight decay it "
+        "does so only up to a point: beyond some thousand examples fewer networks learn a parity, "
+        "narrow ones above all. Whether success returns with still more examples, or with fresh "
+        "ones all the time, and whether under the weak decay of the other studies runs take "
+        "longer, is tested too."
     ),
     source="Pareto paper, section 4.1 (4), appendix C.1 (4) and Figure 2",
     scales={

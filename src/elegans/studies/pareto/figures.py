@@ -36,8 +36,8 @@ def frontier(tables: Tables) -> Figure:
 
 def width(tables: Tables) -> Figure:
     """Figure 2 of the Pareto paper: success rates and times against samples, by width."""
-    heading = "What width buys: success from fewer examples, more often, and sooner"
-    return panels(tables, heading, (_chance, _time))
+    heading = "Success and time by width: rates with 95% intervals, and the steps it takes"
+    return panels(tables, heading, (_success_rates, _time))
 
 
 def panels(tables: Tables, heading: str, kinds: Sequence[Panel]) -> Figure:
@@ -108,7 +108,7 @@ def _examples(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     axes.legend(**place, framealpha=0.85, frameon=True, edgecolor="none")
 
 
-def _chance(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
+def _success_rates(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     """Success rates against samples, one line per width."""
     shade = look.colours(part["width"])
     lines = part.dropna(subset=["samples", "rate"]).groupby("width")
@@ -118,14 +118,21 @@ def _chance(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
         error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
         style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
-    words = f"no learner at all learns from\nfewer than log2 C(n,k) = {part['theory'].iloc[0]:.1f}"
+    least = part["theory"].iloc[0]
+    words = f"no learner can know the bits from\nfewer than log2 C(n, k) = {least:.1f} examples"
     axes.text(0.99, 0.04, words, color="crimson", fontsize=8, ha="right", transform=axes.transAxes)
     axes.set(xscale="log", ylim=(-0.03, 1.05), xlabel="training examples m", ylabel="success rate")
     axes.set_title(f"{_name(part)}: success rate")
-    axes.minorticks_off()
+    _samples_axis(axes, part)
+    axes.legend(loc="upper left")
+
+
+def _samples_axis(axes: Axes, part: pd.DataFrame) -> None:
+    """Ticks at the sizes of the grid, and the same limits whatever is drawn."""
     ticks = sorted(part.loc[part["part"] == GRID, "samples"].dropna().astype(float).unique())
     axes.set_xticks(ticks, [f"{m:,.0f}" for m in ticks], rotation=45, ha="right")
-    axes.legend(loc="upper left")
+    axes.set_xlim(ticks[0] / 1.1, ticks[-1] * 1.15)
+    axes.minorticks_off()
 
 
 def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
@@ -147,9 +154,17 @@ def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
         label = f"r = {width:,}, to no error"
         axes.plot(x, middle, "x", color=shade.get(width, "0.3"), ms=6, label=label)
     axes.axhline(steps, color="0.6", lw=1, ls="--")
-    axes.text(0.99, steps, "T", transform=axes.get_yaxis_transform(), color="0.4", va="bottom")
+    words = f"{steps:,} steps: the end"
+    axes.text(0.99, steps, words, transform=axes.get_yaxis_transform(), color="0.4", ha="right")
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
     axes.set(ylabel="median steps to success", title=f"{_name(part)}: steps needed")
     look.plain_ticks(axes)
-    if len(sure):
-        axes.legend()
+    _samples_axis(axes, part)
+    if len(perfect):  # widths have the colours of the other panel
+        axes.legend(*_last_of(axes), loc="best")
+
+
+def _last_of(axes: Axes) -> tuple[list[Any], list[str]]:
+    """The handle and label of what was drawn last, for a legend of it alone."""
+    handles, labels = axes.get_legend_handles_labels()
+    return handles[-1:], labels[-1:]

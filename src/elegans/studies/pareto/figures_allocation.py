@@ -28,19 +28,10 @@ def allocation(tables: Tables) -> Figure:
                 axes.plot(line["arithmetic"], line["theory"], ":", color=shade[width], lw=1.2)
         axes.plot([], [], ":", color="0.4", label="independent restarts")
         chance = facts["lucky_chance"]
-        axes.axhline(chance, color="0.7", lw=0.8)
-        words = f"{chance:.0%}: one neuron has a gradient at the start"
-        axes.text(
-            0.01,
-            chance + 0.01,
-            words,
-            color="0.45",
-            fontsize=8,
-            transform=axes.get_yaxis_transform(),
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
-        )
+        words = f"{chance:.0%}: chance that one of all\nneurons starts with a gradient"
+        axes.axhline(chance, color="0.7", lw=0.8, label=words)
         axes.set(xscale="log", ylim=(-0.03, 1.05), title=f"m = {samples:,} training examples")
         axes.set_xlabel("arithmetic: neurons x steps")
     panels[0].set_ylabel("share of training sets learned")
-    panels[-1].legend(loc="lower right")
+    panels[-1].legend(loc="lower right", fontsize=8)
     return picture

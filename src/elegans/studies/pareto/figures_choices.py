@@ -11,9 +11,10 @@ from elegans.report.result import Tables
 from elegans.statistics import Interval, bootstrap
 from elegans.studies.pareto.large_n_claims import GROWING
 from elegans.studies.pareto.scores import seed_means
-from elegans.studies.pareto.sparsity_claims import FACTORS, LARGE, SMALL, corners
+from elegans.studies.pareto.sparsity_claims import DENSE_NORM, FACTORS, SPARSE_NORM, corners
 
-INITS = {"dense": "0.35", "2-sparse": "#d62728"}
+INIT_COLOURS = {"dense": "0.35", "2-sparse": "#d62728"}
+SPARED = "mean share of steps left at success (0: no success)"
 JITTER = 0.16  # of dots that would hide each other, in rows
 
 
@@ -22,7 +23,7 @@ def how_sparse(tables: Tables) -> Figure:
     facts = tables.facts
     picture = look.figure(
         15,
-        4.2,
+        4.8,
         f"How sparse should neurons start? ({facts['n']}, {facts['k']})-parity, width "
         f"{facts['width']:,}, {facts['seeds']} seeds, m = "
         + " and ".join(f"{m:,}" for m in facts["samples"]),
@@ -38,7 +39,7 @@ def how_sparse(tables: Tables) -> Figure:
     names = [f"{row['factor']}:\n{row['change']}" for _, row in effects.iterrows()]
     by_factor.set_yticks(range(len(effects)), names)
     by_factor.axvline(0, color="0.6", lw=0.8)
-    by_factor.set(xlabel="change in the share of steps spared", ylim=(len(effects) - 0.4, -0.6))
+    by_factor.set(xlabel="change in the share of steps left", ylim=(len(effects) - 0.4, -0.6))
     by_factor.set_title("What each contributes")
     return picture
 
@@ -60,7 +61,7 @@ def _sparsities(axes: Axes, runs: pd.DataFrame) -> None:
     positive = {"signs": "positive"}
     lines = {
         "weights of one": (lambda s: float(s), "#d62728", "o-"),
-        "squared norm 2": (lambda s: LARGE, "#1f77b4", "s--"),
+        "squared norm 2": (lambda s: SPARSE_NORM, "#1f77b4", "s--"),
     }
     for i, (name, (norm, colour, fmt)) in enumerate(lines.items()):
         means = [
@@ -68,7 +69,7 @@ def _sparsities(axes: Axes, runs: pd.DataFrame) -> None:
         ]
         _points(axes, [each + 0.08 * i for each in x], means, color=colour, fmt=fmt, label=name)
     for i, (norm_of_dense, name, fmt) in enumerate(
-        ((SMALL, "dense, the default", "D"), (LARGE, "dense, squared norm 2", "^"))
+        ((DENSE_NORM, "dense, the default", "D"), (SPARSE_NORM, "dense, squared norm 2", "^"))
     ):
         dense = {"s": "dense", "norm": norm_of_dense, "signs": "random"}
         place = [len(x) + 0.3 + 0.15 * i]
@@ -77,7 +78,7 @@ def _sparsities(axes: Axes, runs: pd.DataFrame) -> None:
         )
     axes.set_xticks([*x, len(x) + 0.4], [*map(str, sparsities), "all"])
     axes.set(xlabel="inputs that a neuron reads at the start", ylim=(0, None))
-    axes.set_ylabel("share of steps spared")
+    axes.set_ylabel(SPARED)
     axes.set_title("By the number of inputs")
     axes.legend()
 
@@ -86,23 +87,23 @@ def _corners(axes: Axes, runs: pd.DataFrame) -> None:
     """The eight combinations, the paper's two marked."""
     names, shades, means = [], [], []
     for s in FACTORS["sparsity"][1:]:
-        for norm in (SMALL, LARGE):
+        for norm in (DENSE_NORM, SPARSE_NORM):
             for signs in ("random", "positive"):
                 chosen = {"s": s, "norm": norm, "signs": signs}
                 means.append(_mean(seed_means(runs, chosen)))
                 is_papers = (s, norm, signs) in (
-                    ("dense", SMALL, "random"),
-                    ("2", LARGE, "positive"),
+                    ("dense", DENSE_NORM, "random"),
+                    ("2", SPARSE_NORM, "positive"),
                 )
                 kind = "dense" if s == "dense" else "2-sparse"
-                size = "small" if norm == SMALL else "large"
-                names.append(f"{kind}, {size}, {signs}" + (" (paper)" if is_papers else ""))
-                shades.append(INITS[kind])
+                size = "norm² 1/3" if norm == DENSE_NORM else "norm² 2"
+                names.append(f"{kind}, {size},\n{signs} signs" + (" (paper)" if is_papers else ""))
+                shades.append(INIT_COLOURS[kind])
     for i, (each, shade) in enumerate(zip(means, shades, strict=True)):
         bar = [[each.value - each.low], [each.high - each.value]]
         axes.errorbar([each.value], [i], xerr=bar, fmt="o", color=shade, capsize=3)
     axes.set_yticks(range(len(names)), names)
-    axes.set(xlabel="share of steps spared", ylim=(len(names) - 0.5, -0.5), xlim=(0, None))
+    axes.set(xlabel=SPARED, ylim=(len(names) - 0.5, -0.5), xlim=(0, None))
     axes.set_title("Sparsity, norm and signs")
 
 
@@ -138,8 +139,8 @@ def double_descent(tables: Tables) -> Figure:
         below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
         below.yaxis.set_major_formatter(look.THOUSANDS)
         below.yaxis.set_minor_formatter(NullFormatter())
-    panels[0, 0].set_ylabel("success rate")
-    panels[1, 0].set_ylabel("median steps to success")
+    panels[0, 0].set_ylabel("success rate (grey: compared by the claims)")
+    panels[1, 0].set_ylabel("median steps to success\n(no dot: half of the runs fail)")
     panels[0, 0].legend(loc="lower right")
     return picture
 
@@ -163,7 +164,7 @@ def unstated_choices(tables: Tables) -> Figure:
             _row_of_runs(axes, part[part["variant"] == variant], row, int(facts["steps"]))
         axes.axhspan(-0.5, 0.5, color="0.94", zorder=0)
         for x, word in ((1.02, "never"), (1.14, "success")):
-            axes.text(x * facts["steps"], len(variants) - 0.55, word, fontsize=8, color="0.4")
+            axes.text(x * facts["steps"], -0.55, word, fontsize=8, color="0.4", va="bottom")
         axes.set(title=f"{init} init", xlabel="step of success", ylim=(len(variants) - 0.5, -0.5))
         axes.set_xlim(0, 1.22 * facts["steps"])
         look.few_thousands(axes)
@@ -217,7 +218,7 @@ def large_n(tables: Tables) -> Figure:
             f" to {line['width'].max():,}" if rule == GROWING else ""
         )
         fmt = "o-" if rule == GROWING else "s--"
-        style = {"color": INITS[str(init)], "fmt": fmt, "label": f"{init} init, {widths}"}
+        style = {"color": INIT_COLOURS[str(init)], "fmt": fmt, "label": f"{init} init, {widths}"}
         rates.errorbar(x, line["rate"], bars, capsize=3, **style)
         chosen = {"rule": rule, "init": init}
         means = [_mean(seed_means(tables["runs"], chosen | {"n": n})) for n in line["n"]]
@@ -229,7 +230,7 @@ def large_n(tables: Tables) -> Figure:
         axes.set_xticks(list(places.values()), [names[n] for n in places])
         axes.set_xlabel("inputs n (training examples m)")
     rates.set(ylim=(-0.03, 1.05), ylabel="success rate", title="Who learns")
-    spared.set(ylim=(-0.03, 1.05), ylabel="share of steps spared", title="And how early")
+    spared.set(ylim=(-0.03, 1.05), ylabel=SPARED, title="And how early")
     handles, labels = rates.get_legend_handles_labels()
     spared.legend(handles, labels, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return picture

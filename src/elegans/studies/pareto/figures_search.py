@@ -1,5 +1,7 @@
 """Pictures of the Pareto paper's mechanisms: lucky neurons, lottery tickets, restarts."""
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from elegans.report import look
 from elegans.report.result import Tables
+from elegans.studies.pareto.lucky_neurons import chance_inside
 
 LUCKY, PLAIN = "#1f77b4", "#ff7f0e"
 
@@ -23,22 +26,26 @@ def lucky_neurons(tables: Tables) -> Figure:
         f"{tables.facts['seeds']} runs per width",
     )
     first, *panels = picture.subplots(1, 1 + len(tasks))
-    for ((n, k), part), colour in zip(tasks, ("#333333", "#9467bd", "#8c564b"), strict=False):
+    for (key, part), colour in zip(tasks, ("#333333", "#9467bd", "#8c564b"), strict=False):
+        n, k = cast(tuple[int, int], key)
         error = [part["lucky_rate"] - part["low"], part["high"] - part["lucky_rate"]]
         first.errorbar(part["width"], part["lucky_rate"], error, fmt="o", color=colour, capsize=2)
-        first.plot(part["width"], part["predicted"], color=colour, label=f"n = {n}, k = {k}")
+        widths = np.geomspace(part["width"].min(), part["width"].max(), 50)
+        computed = [chance_inside(n, k, round(width)) for width in widths]
+        first.plot(widths, computed, color=colour, label=f"n = {n}, k = {k}")
     first.set(xscale="log", xlabel="width r", ylabel="share of networks", ylim=(-0.03, 1.05))
     first.set_title("Networks with a lucky neuron:\ncounted (dots), computed (lines)")
     look.few_thousands(first)
     first.set_xticks(sorted(chances["width"].unique()))
     first.minorticks_off()
     first.legend(loc="lower right")
-    for axes, ((n, k), _) in zip(panels, tasks, strict=True):
+    for axes, (key, _) in zip(panels, tasks, strict=True):
+        n, k = cast(tuple[int, int], key)
         runs = census[(census["n"] == n) & (census["k"] == k)]
         _learned(axes, runs, int(tables.facts["steps"]))
         axes.axvline(tables.facts["early"], color="0.4", lw=0.8, ls=":")
-        kind = "a gradient at the start" if k == 3 else "no gradient at the start either"
-        axes.set_title(f"({n}, {k})-parity: lucky neurons have\n{kind}")
+        kind = "a gradient at the start" if k == 3 else "no gradient at the start"
+        axes.set_title(f"({n}, {k})-parity: neurons that read\nrelevant bits alone have {kind}")
     return picture
 
 
@@ -79,9 +86,9 @@ def lottery_tickets(tables: Tables) -> Figure:
     decays = facts["decays"]
     picture = look.figure(
         15,
-        0.6 + 3 * len(decays),
+        0.6 + 3.2 * len(decays),
         f"Do {facts['neurons']} neurons of {facts['width']} learn the ({facts['n']}, "
-        f"{facts['k']})-parity alone?",
+        f"{facts['k']})-parity alone? (dotted: success; early: below the grey bar)",
     )
     panels = picture.subplots(len(decays), len(ARMS), sharey=True, squeeze=False)
     for row, decay, count in zip(panels, decays, facts["parents_learned"], strict=True):
@@ -94,7 +101,7 @@ def lottery_tickets(tables: Tables) -> Figure:
             axes.axhline(0.1, color="0.4", lw=0.8, ls=":")
             axes.plot([0, facts["early"]], [facts["partial"]] * 2, color="0.75", lw=3, zorder=0)
             axes.set(ylim=(0, 0.56), xlim=(0, facts["steps"]))
-            axes.set_title(f"{name}:\n" + _share(rates, arm))
+            axes.set_title(f"{name}:\n" + _share(rates, arm), fontsize=9)
             look.few_thousands(axes)
             axes.xaxis.set_major_locator(MaxNLocator(3))
         row[0].set_ylabel(
@@ -110,4 +117,4 @@ def _share(rates: pd.DataFrame, arm: str) -> str:
     if arm not in rates.index:
         return "no run"
     row = rates.loc[arm]
-    return f"{row['rate']:.0%} of {row['runs']:.0f} runs succeed, {row['early']:.0%} early"
+    return f"{row['rate']:.0%} of {row['runs']:.0f} succeed,\n{row['early']:.0%} early"

@@ -44,11 +44,11 @@ def over_sparse(tables: Tables) -> Figure:
     thresholds(right, widths, "s", GREEN, f"slope {slopes['width over s']:.2f}", -2.0)
     right.set(xlabel="inputs that a neuron reads, s", ylabel="width, r")
     right.set_title(
-        f"but they rarely hold the hidden bits, so\nthat more are needed ({facts['n']} bits)"
+        f"Neurons that read less rarely hold the hidden\nbits: more width ({facts['n']} bits)"
     )
     for axes, power in ((left, "s"), (middle, "constant"), (right, "1/s²")):
-        axes.plot([], [], color=GREY, lw=1.2, label="exact calculation, through the middle")
-        axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power: {power}")
+        axes.plot([], [], color=GREY, lw=1.2, label="exact calculation, scaled to the dots")
+        axes.plot([], [], color=GREY, lw=1, ls="--", label=f"the theorem's power, scaled: {power}")
         axes.legend(fontsize=8)
     for axes, below, above in ((left, 1, 12), (middle, 5, 20), (right, 1, 4)):
         low, high = axes.get_ylim()
@@ -93,7 +93,7 @@ def under_sparse(tables: Tables) -> Figure:
     )
     left, middle, right = picture.subplots(1, 3)
     networks = tables["networks"]
-    names = ("a hundredth of it", "as prescribed")
+    names = ("a hundredth of the prescribed", "as prescribed")
     groups = networks.groupby("samples")
     for (samples, part), colour, name in zip(groups, (ORANGE, BLUE), names, strict=False):
         values = np.sort(part["correlation"])
@@ -101,8 +101,8 @@ def under_sparse(tables: Tables) -> Figure:
         left.plot(values, (np.arange(len(values)) + 1) / len(values), color=colour, label=label)
     left.axvline(0.5, color=GREY, lw=1, ls=":", label="what the theorem says")
     left.set(xlim=(-0.05, 1.05), xlabel="correlation with the label", ylabel="share of networks")
-    width = f"{facts['width']:,}"
-    left.set_title(f"The best subnetwork of each network\n(width {width}, {facts['n']} bits)")
+    sizes = f"width {facts['width']:,}, {facts['n']} bits"
+    left.set_title(f"A subnetwork of each network:\none good neuron per bias ({sizes})")
     left.legend(loc="center")
     needed = tables["needed"]
     for s, part in needed.groupby("s"):
@@ -119,7 +119,7 @@ def under_sparse(tables: Tables) -> Figure:
     middle.set_title(
         "A neuron that knows two of the bits needs\nfar fewer examples to find the rest"
     )
-    right.set_title("but such neurons are rare, so that the\nnetwork has to be wide")
+    right.set_title("Neurons that know two bits are rare,\nso that the network has to be wide")
     return picture
 
 
@@ -170,7 +170,7 @@ def fixed_kernel(tables: Tables) -> Figure:
     left.axhline(facts["goal"], color=GREY, lw=1, ls=":")
     left.set(xscale="log", xlabel="examples, m", ylabel="error on new examples")
     left.set_title("The kernel with biases (colours)\nand without (grey)")
-    left.legend()
+    left.legend(fontsize=7)
     _losses_and_norms(right, table[table["kernel"] == "with biases"], facts)
     slopes = tables["exponents"].set_index("law")["slope"]
     needed, sgd = tables["needed"], tables["sgd"]
@@ -179,7 +179,9 @@ def fixed_kernel(tables: Tables) -> Figure:
     middles = needed.groupby("n")["samples"].median()
     sizes = middles.index.to_numpy(float)
     scale = np.exp(np.log(middles).mean() - facts["k"] * np.log(sizes).mean())
-    middle.plot(sizes, scale * sizes ** facts["k"], "--", lw=1, color=BLUE)
+    power = facts["k"]
+    label = f"n^{power}, scaled to the kernel"
+    middle.plot(sizes, scale * sizes**power, "--", lw=1, color=BLUE, label=label)
     error = [sgd["fit"] - sgd["low"], sgd["high"] - sgd["fit"]]
     label = f"SGD, width {facts['width']}: slope {slopes['SGD']:.2f}"
     middle.errorbar(
@@ -190,7 +192,7 @@ def fixed_kernel(tables: Tables) -> Figure:
     middle.set_xticks(sizes, [f"{size:g}" for size in sizes])
     middle.minorticks_off()
     middle.legend()
-    middle.set_title("What the kernel needs grows like n³,\nwhat the network needs does not")
+    middle.set_title("Examples needed: kernel and network\n(bars: the fit, without its grid)")
     return picture
 
 
@@ -213,6 +215,4 @@ def _losses_and_norms(axes: Axes, table: pd.DataFrame, facts: Mapping[str, Any])
         ylim=(-0.03, 1.08),
     )
     axes.legend(loc="lower left")
-    axes.set_title(
-        "Losses and norms beside the bound of\ntheorem 5.6; rings: under ridge penalties"
-    )
+    axes.set_title("Losses and norms beside theorem 5.6\n(colours: n; rings: ridge penalties)")

@@ -17,7 +17,7 @@ that no number of examples helps.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -172,17 +172,43 @@ def least_samples(curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def exponents(settings: Settings, needed: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
-    """Slopes over n of what the kernel and SGD need."""
+    """Slopes over n of what the kernel and SGD need, with intervals that the grids widen.
+
+    `exact` is the slope of C(n, k) itself at these n, which is not yet k.
+    """
     kernel = power_law(needed, "n", "samples")
     sgd = law(threshold_draws(attempts, "n", TARGET), is_power=True)
+    supports = [math.log(math.comb(n, settings.k)) for n in settings.ns]
+    exact = float(np.polyfit(np.log(settings.ns), supports, 1)[0])
+    laws = (
+        ("kernel", kernel, grid_error(settings.ns, settings.multiples), float(settings.k), exact),
+        ("SGD", sgd, grid_error(settings.ns, settings.samples), math.nan, math.nan),
+    )
     rows = [
-        {"law": name, "slope": slope.value, "low": slope.low, "high": slope.high, "theory": theory}
-        for name, slope, theory in (
-            ("kernel", kernel, float(settings.k)),
-            ("SGD", sgd, math.nan),
-        )
+        {
+            "law": name,
+            "slope": slope.value,
+            "low": slope.low - error,
+            "high": slope.high + error,
+            "grid_error": error,
+            "theory": theory,
+            "exact": supports_slope,
+        }
+        for name, slope, error, theory, supports_slope in laws
     ]
     return pd.DataFrame(rows)
+
+
+def grid_error(ns: Sequence[int], grid: Sequence[float | int]) -> float:
+    """How far a slope over n can be off because sizes between those of a grid were not tried.
+
+    Each threshold may lie half of the largest step to either side, on a logarithmic scale: where
+    all seeds switch between two neighbours, resampling them cannot tell.
+    """
+    x = np.log(ns)
+    centred = x - x.mean()
+    half_step = float(np.diff(np.log(grid)).max()) / 2
+    return half_step * float(np.abs(centred).sum() / (centred @ centred))
 
 
 def eigenvalues(settings: Settings) -> pd.DataFrame:
@@ -224,7 +250,7 @@ STUDY = Study(
                 multiples=(0.5, 0.7, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0),
                 seeds=6,
                 width=100,
-                samples=(50, 100, 200, 400, 800, 1600),
+                samples=tuple(round(50 * 2 ** (i / 4)) for i in range(21)),
                 sgd_seeds=10,
                 steps=10_000,
             ),
@@ -237,7 +263,7 @@ STUDY = Study(
                 multiples=(0.5, 0.7, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0),
                 seeds=20,
                 width=300,
-                samples=(50, 100, 200, 400, 800, 1600, 3200),
+                samples=tuple(round(50 * 2 ** (i / 4)) for i in range(25)),
                 sgd_seeds=40,
                 steps=50_000,
             ),
@@ -258,6 +284,8 @@ STUDY = Study(
     formats={
         "slope": ".2f",
         "theory": ".0f",
+        "exact": ".2f",
+        "grid_error": ".2f",
         "low": ".3g",
         "high": ".3g",
         "m_star": ",.0f",
@@ -279,7 +307,10 @@ STUDY = Study(
             "with biases, those under ridge penalties as rings. By theorem 5.6 none lies below the "
             "line, in the mean over targets."
         ),
-        "exponents": "Slopes over n of the examples that are needed",
+        "exponents": (
+            "Slopes over n of the examples that are needed; 95% intervals, widened by what the "
+            "sizes between those of the grid may change; exact is the slope of C(n, k)"
+        ),
         "needed": "One row per seed: the examples from which the kernel errs on at most 10%.",
         "sgd": "The least examples at which half of the networks succeed, and a logistic fit",
         "kernel": "One row per seed, penalty and number of samples.",

@@ -11,8 +11,9 @@ so many parameters and steps needs at least. The second says nothing on any grid
 trained: it becomes sharp only where $rT \ll \binom{n}{k}$.
 
 A seed fixes the test set, the order of the data and, within a width and an init, the initial
-weights; training sets of different $m$ are nested. So runs of one seed are not independent, and
-everything that pools cells is paired by seed, or resampled by whole seeds.
+weights. Training sets of different $m$ are nested, and so are 2-sparse first layers of different
+widths: the first neurons of a wide network read what those of a narrow one do. So runs of one seed
+are not independent, and everything that pools cells is paired by seed, or resampled by whole seeds.
 """
 
 from collections.abc import Mapping, Sequence

@@ -10,10 +10,12 @@ import numpy as np
 import pandas as pd
 
 from elegans.report.result import Claim, Tables
-from elegans.statistics import Interval, bootstrap, bootstrap_clustered, wilson
+from elegans.statistics import Interval, bootstrap_clustered
 from elegans.studies.pareto.frontier_claims import GROUP, SOURCE, finished, on_grid
+from elegans.studies.pareto.scores import larger, seeds_for
 
 HALF = 0.5
+LONG = 0.25  # of a run, for a delay
 
 
 def paired_steps(tables: Tables, column: str) -> pd.DataFrame:
@@ -40,12 +42,7 @@ def paired_steps(tables: Tables, column: str) -> pd.DataFrame:
 
 def seeds_faster(pairs: pd.DataFrame) -> Interval:
     """The share of seeds in most of whose pairs the second is faster; ties count half."""
-    faster = (pairs["second"] < pairs["first"]) + 0.5 * (pairs["second"] == pairs["first"])
-    by_seed = faster.groupby(pairs["seed"]).mean()
-    return wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(by_seed) else NOTHING
-
-
-NOTHING = Interval(float("nan"), 0.0, 1.0)
+    return seeds_for(larger(pairs["first"], pairs["second"]), pairs["seed"])
 
 
 def ratio_of(pairs: pd.DataFrame) -> float:
@@ -59,7 +56,7 @@ def width_buys_time(tables: Tables) -> Claim:
     pairs = paired_steps(tables, "width")
     shares = {str(init): seeds_faster(part) for init, part in pairs.groupby("init", sort=False)}
     worst = min(shares, key=lambda init: shares[init].low, default="none")
-    interval = shares.get(worst, NOTHING)
+    interval = shares.get(worst, Interval(np.nan, 0.0, 1.0))
     return Claim(
         text="Width buys time: a wider network needs fewer steps on the same examples",
         source=f"{SOURCE} (2)",
@@ -120,8 +117,8 @@ def fewer_samples_take_longer(tables: Tables) -> Claim:
     pairs = at_the_edge(tables, "steps")
     text = "Close to the edge fewer examples take more steps"
     against = (
-        "an interval of the share of seeds that take longer at the edge that reaches down to "
-        "one half"
+        "an interval of the share of pairs that take longer at the edge, resampled by seed, that "
+        "reaches down to one half"
     )
     if not len(pairs):
         measured = "no width learns from two values of m in at least half of its runs"
@@ -147,17 +144,19 @@ def fewer_samples_take_longer(tables: Tables) -> Claim:
 def runs_grok_at_the_edge(tables: Tables) -> Claim:
     """At the least feasible m runs fit their examples long before they succeed; not at large m.
 
-    The delay is the steps between the first look without an error on the training rows and
-    success, zero for a run that succeeds before.
+    The delay is the steps between the first look without an error on the training rows (the first
+    1,000 of them, where there are more) and success, zero for a run that succeeds before. It is
+    long if it takes a quarter of a run.
     """
     runs = tables["runs"]
     delay = (runs["steps"].astype(float) - runs["fitted"]).clip(lower=0).fillna(0.0)
-    pairs = at_the_edge(
-        Tables({"runs": runs.assign(delay=delay), "cells": tables["cells"]}), "delay"
-    )
-    longer = (pairs["edge"] > pairs["largest"]) + 0.5 * (pairs["edge"] == pairs["largest"])
-    by_seed = longer.groupby(pairs["seed"]).mean()
-    interval = wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(pairs) else NOTHING
+    with_delays = runs.assign(delay=delay, share=delay / runs["steps"].astype(float))
+    tables = Tables({"runs": with_delays, "cells": tables["cells"]})
+    pairs, shares = at_the_edge(tables, "delay"), at_the_edge(tables, "share")
+    seeds = seeds_for(larger(pairs["edge"], pairs["largest"]), pairs["seed"])
+    share = Interval(np.nan, 0.0, 1.0)
+    if len(shares):
+        share = bootstrap_clustered(shares, lambda part: part["edge"].median())
     medians = pairs[["edge", "largest"]].median()
     return Claim(
         text="Grokking: near the edge, runs fit their examples long before they generalise",
@@ -166,14 +165,14 @@ def runs_grok_at_the_edge(tables: Tables) -> Claim:
             f"steps between train error 0 and success, in the median of {len(pairs)} pairs of "
             f"runs: {medians['edge']:,.0f} at the least m at which half of the runs succeed, "
             f"{medians['largest']:,.0f} at the largest m; longer at the edge in "
-            f"{interval:.0%} of seeds"
+            f"{seeds:.0%} of seeds; at the edge it is {share:.0%} of a run"
         ),
         against=(
-            "a median delay of zero at the edge, or an interval of the share of seeds that wait "
-            "longer there that reaches down to one half"
+            f"an interval of the median share of a run at the edge that reaches down to {LONG:.0%},"
+            " or one of the share of seeds that wait longer there that reaches down to one half"
         ),
-        holds=interval.low > HALF and medians["edge"] > 0,
-        interval=interval,
+        holds=seeds.low > HALF and share.low > LONG,
+        interval=share,
     )
 
 
@@ -181,23 +180,17 @@ def generalisation_becomes_perfect(tables: Tables) -> Claim:
     """Runs that go on after success end without an error on 10,000 new examples."""
     past = tables["past"].dropna(subset="perfect")
     learned = past[past["steps"].notna()].astype({"perfect": bool})
-    by_seed = learned.groupby("seed")["perfect"].mean()
-    interval = wilson(int((by_seed > HALF).sum()), len(by_seed)) if len(by_seed) else NOTHING
+    interval = seeds_for(learned["perfect"], learned["seed"])
     perfect = learned[learned["perfect"]]
-    ratio = (
-        bootstrap((perfect["perfect_steps"] / perfect["steps"]).to_numpy())
-        if len(perfect)
-        else NOTHING
-    )
+    ratio = float((perfect["perfect_steps"] / perfect["steps"]).median())
     width = past["width"].max()
     return Claim(
-        text="Past 10% error, generalisation becomes perfect",
+        text=f"At width {width:,}, runs that reach 10% error go on to make no error",
         source=f"{SOURCE} (1)",
         measured=(
-            f"of {len(learned)} runs of width {width:,} that reach 10% and go on, "
-            f"{len(perfect)} make no error on 10,000 new examples in the end, "
-            f"{ratio.value:.1f} times as many steps from the start; seeds in most of whose runs: "
-            f"{interval:.0%}"
+            f"of {len(learned)} runs that reach 10% and go on, {len(perfect)} make no error on "
+            f"10,000 new examples in the end, {ratio:.1f} times as many steps from the start; "
+            f"seeds in most of whose runs: {interval:.0%}"
         ),
         against="an interval of that share of seeds that reaches down to one half",
         holds=interval.low > HALF,

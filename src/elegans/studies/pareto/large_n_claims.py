@@ -46,11 +46,14 @@ def dense_fails_where_sparse_learns(tables: Tables) -> Claim:
     wins = part.groupby("init")["success"].agg(["sum", "size"])
     rates = {str(init): wilson(int(row["sum"]), int(row["size"])) for init, row in wins.iterrows()}
     return Claim(
-        text="At the largest n dense networks fail where sparse ones of the same width learn",
+        text=(
+            f"Within {tables.facts['steps']:,} steps, at the largest n, dense networks fail where "
+            "sparse ones of the same width learn"
+        ),
         source=SOURCE,
         measured=(
             f"n = {part['n'].max()}, width {part['width'].max():,}, m = "
-            f"{part['samples'].max():,}, within {tables.facts['steps']:,} steps: "
+            f"{part['samples'].max():,}: "
             f"{in_words(rates, '{value:.0%} ({name})')}"
         ),
         against=(

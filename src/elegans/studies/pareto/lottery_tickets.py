@@ -18,9 +18,9 @@ reaches an error of 25%, with which one kink of the parity is missing, in half o
 were found at the laptop scale, on parents with seeds 0 to 7; the quick scale has other seeds.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,22 +29,25 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from elegans import checks
 from elegans.experiments.experiment import Experiment
 from elegans.fields import configuration
-from elegans.keys import keys_of
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
-from elegans.runs import Run, Runs
-from elegans.statistics import censored_median, wilson
+from elegans.runs import Runs
+from elegans.statistics import censored_median
 from elegans.studies.pareto import tickets_claims
-from elegans.studies.pareto.recipe import COLUMNS, finished, training
+from elegans.studies.pareto.recipe import COLUMNS, training
 from elegans.studies.pareto.scores import FORMATS
+from elegans.studies.pareto.tickets_tables import (
+    arm_table,
+    child_rows,
+    curve_rows,
+    pruned_errors,
+    selections,
+)
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 
 CHILD_SEEDS = 1000  # added to the first seed: children see examples that no parent saw
-CURVES_PER_ARM = 10
-ROWS_PER_CURVE = 120
-PRUNED_ROWS = 10_000
 
 
 @configuration
@@ -100,6 +103,11 @@ class Settings:
         """The first seed of children."""
         return self.first_seed + CHILD_SEEDS
 
+    def child_seeds(self, parent: int) -> range:
+        """The seeds of a parent's children, which no other parent's have."""
+        first = self.first_child + (parent - self.first_seed) * self.children
+        return range(first, first + self.children)
+
     def parent(self, decay: float) -> Experiment:
         """The wide network, online, under a weight decay."""
         recipe = training(None, self.parent_steps, self.evaluate_every, weight_decay=decay)
@@ -113,23 +121,6 @@ class Settings:
         return Experiment(Parity(self.n, self.k), MLP(width=self.neurons, init=init), recipe)
 
 
-def heaviest(run: Run, count: int) -> dict[str, tuple[int, ...]]:
-    """The neurons of largest weight norm at the end of a run, by either reading of the word."""
-    first, last = run.params.layers
-    incoming = np.linalg.norm(np.asarray(first.weight, np.float64), axis=0)
-    outgoing = np.linalg.norm(np.asarray(last.weight, np.float64), axis=1)
-    norms = {"ticket, in": incoming, "ticket, in x out": incoming * outgoing}
-    order = {arm: np.argsort(-norm, kind="stable")[:count] for arm, norm in norms.items()}
-    return {arm: tuple(sorted(int(i) for i in top)) for arm, top in order.items()}
-
-
-def selections(settings: Settings, run: Run) -> dict[str, tuple[int, ...]]:
-    """Which neurons of a parent each arm keeps."""
-    generator = np.random.default_rng([run.seed, settings.width])
-    others = generator.choice(settings.width, settings.neurons, replace=False)
-    return heaviest(run, settings.neurons) | {"others": tuple(sorted(int(i) for i in others))}
-
-
 def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], None]:
     """Parents first; then tickets and controls of those that learned."""
     wide = [({"decay": decay}, settings.parent(decay)) for decay in settings.decays]
@@ -138,19 +129,19 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
     tickets, fresh = [], []
     for decay in settings.decays:
         for run in [run for run in done["parents"].where(decay=decay) if run.success]:
-            for arm, neurons in selections(settings, run).items():
+            for arm, neurons in selections(run, settings.neurons).items():
                 init = inits.FromRun(run.experiment, run.seed, at="start", neurons=neurons)
                 labels = {"decay": decay, "arm": arm, "parent": run.seed}
-                tickets.append((labels, settings.child(decay, init)))
+                own = settings.child_seeds(run.seed)
+                tickets.append((labels, settings.child(decay, init), own))
         laws = {"fresh": FirstOf(inits.Sparse(2), settings.width), "narrow": inits.Sparse(2)}
         for arm, law in laws.items():
             fresh.append(({"decay": decay, "arm": arm}, settings.child(decay, law)))
     first = settings.first_child
     total = settings.children * settings.parents
-    sweeps = {"fresh": Sweep.of(fresh, seeds=range(first, first + total))}
+    sweeps = {"fresh": Sweep.of(fresh, seeds=range(first, first + total), keep="params")}
     if tickets:
-        seeds = range(first, first + settings.children)
-        sweeps["tickets"] = Sweep.of(tickets, seeds=seeds)
+        sweeps["tickets"] = Sweep.of(tickets, keep="params")
     yield sweeps
 
 
@@ -158,12 +149,11 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     """One row per child, one per decay and arm, what pruning leaves, and a few curves."""
     parts = [runs[name] for name in ("tickets", "fresh") if name in runs]
     children = pd.concat([child_rows(part) for part in parts], ignore_index=True)
-    # A child that has no parent is given one in turn, so that all arms resample in equal blocks.
-    block = (children["seed"] - settings.first_child) // settings.children + settings.first_seed
-    if "parent" not in children:
-        children["parent"] = pd.NA
-    children["block"] = children["parent"].astype("Int64").fillna(block.astype("Int64")).astype(int)
+    # A child that has no parent belongs to the parent whose children have its seed.
+    blocks = (children["seed"] - settings.first_child) // settings.children
+    children["block"] = settings.first_seed + blocks
     curves = pd.concat([curve_rows(part) for part in parts], ignore_index=True)
+    learned = [run for run in runs["parents"] if run.success]
     columns = [
         "decay",
         "arm",
@@ -173,97 +163,16 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
         "partial_steps",
         "early",
         "quarter",
+        "is_constant",
     ]
     children["early"] = children["partial_steps"] <= settings.early
     children["quarter"] = children["partial_steps"] <= settings.steps // 4
     return {
         "arms": arm_table(children),
-        "pruned": pruned_errors(settings, [run for run in runs["parents"] if run.success]),
+        "pruned": pruned_errors(learned, settings.neurons),
         "children": children[columns],
         "curves": curves,
     }
-
-
-def pruned_errors(settings: Settings, parents: Sequence[Run]) -> pd.DataFrame:
-    """Per parent and arm: the error, at the end of training, of the network cut to its neurons.
-
-    A ticket is what made the wide network succeed only if the network still predicts without the
-    rest; more neurons of the largest norms tell how many it takes.
-    """
-    rows = []
-    for run in parents:
-        x, y = run.experiment.task.sample(keys_of(run.seed).test, PRUNED_ROWS)
-        kept = selections(settings, run) | {
-            f"{arm}, {count} neurons": chosen
-            for count in (2 * settings.neurons, 4 * settings.neurons)
-            if count <= settings.width
-            for arm, chosen in heaviest(run, count).items()
-        }
-        for arm, neurons in kept.items():
-            model = run.experiment.model
-            prediction = model.apply(inits.cut(model, run.params, neurons), x)
-            rows.append(
-                {
-                    "decay": float(run.experiment.training.weight_decay),
-                    "parent": run.seed,
-                    "kept": arm,
-                    "neurons": len(neurons),
-                    "pruned_error": float(np.mean(np.asarray(prediction) * np.asarray(y) <= 0)),
-                }
-            )
-    return pd.DataFrame(rows, columns=["decay", "parent", "kept", "neurons", "pruned_error"])
-
-
-def child_rows(runs: Runs) -> pd.DataFrame:
-    """The runs with their error before the first step, and when it first was below 25%."""
-    curves = [run.history.set_index("step")["test_error"] for run in runs]
-    below = [each.index[each <= tickets_claims.PARTIAL] for each in curves]
-    return runs.table.assign(
-        start_error=[float(each.iloc[0]) if len(each) else np.nan for each in curves],
-        partial_steps=[float(each.min()) if len(each) else np.nan for each in below],
-    )
-
-
-def curve_rows(runs: Runs) -> pd.DataFrame:
-    """Test errors of the first few children of each arm, of different parents where there are."""
-    arms = dict.fromkeys((label["decay"], label["arm"]) for label in runs.labels)
-    parts = []
-    for decay, arm in arms:
-        chosen = runs.where(decay=decay, arm=arm)
-        stride = max(1, len(chosen) // CURVES_PER_ARM)
-        parts += [
-            subsampled(run.history[["step", "test_error"]]).assign(decay=decay, arm=arm, curve=i)
-            for i, run in enumerate(chosen[::stride])
-        ]
-    return pd.concat(parts, ignore_index=True)
-
-
-def subsampled(curve: pd.DataFrame) -> pd.DataFrame:
-    """At most some hundred rows of a curve, its last among them."""
-    return curve.iloc[:: -(1 + len(curve) // ROWS_PER_CURVE)][::-1]
-
-
-def arm_table(children: pd.DataFrame) -> pd.DataFrame:
-    """Per decay and arm: success with its interval, what else was learned, and the first error."""
-    rows = []
-    for key, part in finished(children).groupby(["decay", "arm"], sort=False):
-        rate = wilson(int(part["success"].sum()), len(part))
-        median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
-        rows.append(
-            {
-                **dict(zip(("decay", "arm"), cast(tuple[Any, ...], key), strict=True)),
-                "runs": len(part),
-                "rate": rate.value,
-                "low": rate.low,
-                "high": rate.high,
-                "quarter": part["quarter"].mean(),
-                "early": part["early"].mean(),
-                "partial": part["partial_steps"].notna().mean(),
-                "median_steps": median if np.isfinite(median) else np.nan,
-                "least_start_error": part["start_error"].min(),
-            }
-        )
-    return pd.DataFrame(rows)
 
 
 def facts(settings: Settings, tables: Tables) -> dict[str, Any]:
@@ -324,7 +233,7 @@ PAPER = Settings(
 
 STUDY = Study(
     name="lottery-tickets",
-    title="The neurons that won learn sooner alone, if weights remember where they started",
+    title="Do the neurons that won learn sooner alone, from where they started?",
     summary=(
         "A network of 100 hidden neurons learns the parity of a few out of many random signs. "
         "Afterwards all but its five heaviest neurons are cut off, and these five go back to the "
@@ -353,7 +262,7 @@ STUDY = Study(
     figures="elegans.studies.pareto.figures_search:lottery_tickets",
     shown=("arms",),
     formats=FORMATS
-    | dict.fromkeys(("partial", "early", "quarter"), ".0%")
+    | dict.fromkeys(("partial", "early", "quarter", "constant"), ".0%")
     | {
         "partial_steps": ",.0f",
         "decay": "g",
@@ -375,8 +284,9 @@ STUDY = Study(
         ),
         "arms": (
             "Success of tickets and controls, with 95% Wilson intervals; partial is the share of "
-            "runs that reach an error of 25%, with which one kink of the parity is missing, and "
-            "early and quarter of those that do so in half and in a quarter of the steps"
+            "runs that reach an error of 25%, with which one kink of the parity is missing, early "
+            "and quarter of those that do so in half and in a quarter of the steps, and constant "
+            "of those that end with one answer for all examples"
         ),
         "pruned": (
             "Errors of the wide networks at the end of training, cut to the neurons of each arm, "
@@ -385,7 +295,7 @@ STUDY = Study(
         "children": (
             "One row per small network; block is its parent, or one given in turn to a child that "
             "has none; start_error is the error before the first step, partial_steps when it first "
-            "was 25%."
+            "was 25%; is_constant says that it ended with one answer for all examples."
         ),
         "parents": "The wide networks.",
         "curves": "Errors during the runs that the figure shows.",

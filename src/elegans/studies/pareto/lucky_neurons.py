@@ -5,7 +5,8 @@ $S$ without that bit is within what it reads. At $k = 3$ that means: both of its
 relevant, and then the gradient at the third bit is $\pm 1/4$. The chance of it is
 $p = \binom{3}{2} / \binom{n}{2}$, so that a network of width $r$ holds such a *lucky* neuron with
 probability $1 - (1 - p)^r$ (`theory.resources.lucky_chance`). Section 3.2.1 of the Pareto paper
-explains width by this search; here the networks are counted, and their runs told apart by it.
+explains width by this search; here networks are counted at their start, those of the runs and many
+more, and runs are told apart by it.
 
 For $k \ge 4$ every 2-sparse neuron has population gradient zero (footnote 5 there). "Lucky" then
 means here: both inputs relevant, the most that a neuron can know. Whether that helps is a question
@@ -22,11 +23,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pandas as pd
-from jaxtyping import Bool, Float
+from jaxtyping import Array, Bool, Float, UInt32
 
 from elegans.experiments.experiment import Experiment
+from elegans.keys import keys_of
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
@@ -40,6 +44,7 @@ from elegans.theory import resources
 
 READS = 2
 FIRST_SEED = 100  # those before were the pilot that set `early`
+COUNTED, FIRST_COUNTED = 4000, 10_000  # initial networks that are drawn and not trained
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,27 +101,51 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     )
     table["early"] = table["success"] & (table["steps"] <= settings.early)
     table = table[["n", "k", "width", "lucky", "decoy", "early", *COLUMNS]]
-    return {"chances": chances(table), "outcomes": outcomes(table), "census": table}
+    held = {cell: networks_held(*cell) for cell in cells_of(table)}
+    return {"chances": chances(table, held), "outcomes": outcomes(table), "census": table}
 
 
-def chances(table: pd.DataFrame) -> pd.DataFrame:
+def cells_of(table: pd.DataFrame) -> list[tuple[int, int, int]]:
+    """Every n, k and width of some runs."""
+    cells = table[["n", "k", "width"]].drop_duplicates()
+    return [(int(n), int(k), int(width)) for n, k, width in cells.to_numpy()]
+
+
+def networks_held(n: int, k: int, width: int) -> int:
+    """How many of `COUNTED` initial networks hold a lucky neuron; none is that of a run.
+
+    The runs are too few to tell: their first layers are nested, so all widths share their luck.
+    """
+    task, model = Parity(n, k), MLP(width=width, init=inits.Sparse(READS))
+
+    def holds(seed: UInt32[Array, ""]) -> Bool[Array, ""]:
+        reads = model.init_params(keys_of(seed).init, task).layers[0].weight != 0
+        return (reads[jnp.array(task.support)].sum(axis=0) == reads.sum(axis=0)).any()
+
+    seeds = jnp.arange(FIRST_COUNTED, FIRST_COUNTED + COUNTED, dtype=jnp.uint32)
+    return int(jax.lax.map(holds, seeds, batch_size=100).sum())
+
+
+def chances(table: pd.DataFrame, held: Mapping[tuple[int, int, int], int]) -> pd.DataFrame:
     """Per task and width: networks that hold a lucky neuron, as counted and as predicted."""
     rows = []
-    for key, part in table.groupby(["n", "k", "width"], sort=False):
-        n, k, width = cast(tuple[Any, ...], key)
-        held = wilson(int((part["lucky"] > 0).sum()), len(part))
+    for n, k, width in cells_of(table):
+        part = table[(table["n"] == n) & (table["k"] == k) & (table["width"] == width)]
+        share = wilson(held[n, k, width], COUNTED)
         ended = finished(part)
         rate = wilson(int(ended["success"].sum()), len(ended)) if len(ended) else None
         rows.append(
             {
-                "n": int(n),
-                "k": int(k),
-                "width": int(width),
+                "n": n,
+                "k": k,
+                "width": width,
+                "networks": COUNTED,
+                "lucky_rate": share.value,
+                "low": share.low,
+                "high": share.high,
+                "predicted": chance_inside(n, k, width),
                 "runs": len(part),
-                "lucky_rate": held.value,
-                "low": held.low,
-                "high": held.high,
-                "predicted": chance_inside(int(n), int(k), int(width)),
+                "lucky_runs": (part["lucky"] > 0).mean(),
                 "success_rate": rate.value if rate else np.nan,
                 "early_rate": ended["early"].astype(float).mean(),
             }
@@ -214,10 +243,11 @@ STUDY = Study(
     figures="elegans.studies.pareto.figures_search:lucky_neurons",
     shown=("chances", "outcomes"),
     formats={
-        "lucky_rate": ".0%",
-        "low": ".0%",
-        "high": ".0%",
-        "predicted": ".0%",
+        "lucky_rate": ".1%",
+        "lucky_runs": ".0%",
+        "low": ".1%",
+        "high": ".1%",
+        "predicted": ".1%",
         "success_rate": ".0%",
         "early_rate": ".0%",
         "rate": ".0%",
@@ -225,15 +255,18 @@ STUDY = Study(
     },
     captions={
         "figure": (
-            "Left: the share of networks that hold a neuron which reads relevant inputs alone, as "
-            "counted (dots with 95% Wilson intervals) and as computed (lines). Then, one panel per "
+            "Left: the share of initial networks that hold a neuron which reads relevant inputs "
+            "alone, as counted among 4,000 (dots) and as computed (lines). Then, one panel per "
             "task: the share of runs that have learned by each step, of networks with such a "
             "neuron (blue) and without (orange), darker for wider networks; the dotted line is the "
             "early step at which the two are told apart. At k = 3 such a "
             "neuron has a gradient from the start; at k >= 4 no neuron has one, and the panel is a "
             "question rather than a test."
         ),
-        "chances": "Networks that hold a lucky neuron, counted and predicted, and those that learn",
+        "chances": (
+            "The share of 4,000 initial networks that hold a lucky neuron, with its 95% Wilson "
+            "interval, and as predicted; then of the runs, and how these ended"
+        ),
         "outcomes": "Success of networks with and without a lucky neuron, 95% Wilson intervals",
         "census": (
             "One row per run: neurons of its initial network that read relevant bits alone "

@@ -65,7 +65,7 @@ def the_adversary_hides(tables: Tables) -> Claim:
     successes = round(float((luck["rate"] * luck["searches"]).sum()))
     interval = wilson(successes, int(luck["searches"].sum()))
     return Claim(
-        text="With a tolerance of 1/(2g) or more, an adversary hides the support",
+        text="With a tolerance of just above 1/(2g), an adversary hides the support",
         source=SEARCH,
         measured=f"{interval:.1%} of {int(luck['searches'].sum())} searches succeed",
         against="a single search that succeeds",

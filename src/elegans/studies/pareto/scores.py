@@ -67,6 +67,19 @@ def gain(first: pd.Series, second: pd.Series) -> Interval:
     return bootstrap(difference, np.mean) if len(difference) else Interval(np.nan, -np.inf, np.inf)
 
 
+def seeds_for(votes: pd.Series, seeds: pd.Series) -> Interval:
+    """The share of seeds whose mean vote exceeds one half; anything in [0, 1] if there is none."""
+    by_seed = votes.groupby(seeds).mean()
+    if not len(by_seed):
+        return Interval(np.nan, 0.0, 1.0)
+    return wilson(int((by_seed > 0.5).sum()), len(by_seed))
+
+
+def larger(first: pd.Series, second: pd.Series) -> pd.Series:
+    """A vote for each pair: 1 where the first number is larger, 0 where it is smaller, ties 0.5."""
+    return (first > second) + 0.5 * (first == second)
+
+
 def positive_claim(text: str, source: str, measured: str, interval: Interval, name: str) -> Claim:
     """The claim that a difference of this name and interval is above zero."""
     return Claim(

@@ -15,17 +15,17 @@ from elegans.studies.pareto.scores import gain, positive_claim, seed_means
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1 (3)"
-SMALL, LARGE = 1 / 3, 2.0  # squared norms of the dense and of the 2-sparse init
-FACTORS = {"sparsity": ("s", "dense", "2"), "squared norm": ("norm", SMALL, LARGE)} | {
+DENSE_NORM, SPARSE_NORM = 1 / 3, 2.0  # expected squared norms of the paper's two inits
+FACTORS = {"sparsity": ("s", "dense", "2"), "squared norm": ("norm", DENSE_NORM, SPARSE_NORM)} | {
     "signs": ("signs", "random", "positive")
 }
 
 
 def corners(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs of the factorial design: dense or 2-sparse, small or large, random or positive."""
-    is_norm = np.isclose(runs["norm"], SMALL) | np.isclose(runs["norm"], LARGE)
+    is_norm = np.isclose(runs["norm"], DENSE_NORM) | np.isclose(runs["norm"], SPARSE_NORM)
     part = runs[runs["s"].isin(["dense", "2"]) & is_norm]
-    return part.assign(norm=np.where(np.isclose(part["norm"], SMALL), SMALL, LARGE))
+    return part.assign(norm=np.where(np.isclose(part["norm"], DENSE_NORM), DENSE_NORM, SPARSE_NORM))
 
 
 def effects(runs: pd.DataFrame) -> pd.DataFrame:
@@ -51,19 +51,19 @@ def name(value: Any) -> str:
     return f"{value:.2g}" if isinstance(value, float) else str(value)
 
 
-def best(tables: Tables, norm: float | None, text: str) -> Claim:
+def two_entries_beat_others(tables: Tables, norm: float | None, text: str) -> Claim:
     """That two entries spare more steps than any other number, and than the dense init.
 
     `norm` is the squared norm of all; None is that of ones, and the dense init's own.
     """
     runs = tables["runs"]
-    default = {"s": "dense", "norm": SMALL if norm is None else norm, "signs": "random"}
+    default = {"s": "dense", "norm": DENSE_NORM if norm is None else norm, "signs": "random"}
     others = {"dense": default} | {
         s: {"s": s, "norm": float(s) if norm is None else norm, "signs": "positive"}
         for s in runs["s"].unique()
         if s not in ("2", "dense")
     }
-    two = seed_means(runs, {"s": "2", "norm": LARGE, "signs": "positive"})
+    two = seed_means(runs, {"s": "2", "norm": SPARSE_NORM, "signs": "positive"})
     gains = {s: gain(seed_means(runs, labels), two) for s, labels in others.items()}
     worst = min(gains, key=lambda s: gains[s].low)
     return Claim(
@@ -82,7 +82,9 @@ def best(tables: Tables, norm: float | None, text: str) -> Claim:
 
 def two_ones_are_best(tables: Tables) -> Claim:
     """Rows with two ones spare more steps than rows with any other number, or dense ones."""
-    return best(tables, None, "Two ones per neuron are the best sparse init, and better than dense")
+    return two_entries_beat_others(
+        tables, None, "Two ones per neuron are the best sparse init, and better than dense"
+    )
 
 
 @known_failure(
@@ -95,13 +97,13 @@ def two_ones_are_best(tables: Tables) -> Claim:
 def two_are_best_at_equal_norm(tables: Tables) -> Claim:
     """The same, with all rows scaled to squared norm 2."""
     text = "Two entries per neuron are best among inits of equal norm too"
-    return best(tables, LARGE, text)
+    return two_entries_beat_others(tables, SPARSE_NORM, text)
 
 
 def sparsity_helps_alone(tables: Tables) -> Claim:
     """At the norm and the signs of the dense init, two entries spare more steps than all."""
     runs = corners(tables["runs"])
-    control = {"norm": SMALL, "signs": "random"}
+    control = {"norm": DENSE_NORM, "signs": "random"}
     dense = seed_means(runs, {"s": "dense", **control})
     sparse = seed_means(runs, {"s": "2", **control})
     change = gain(dense, sparse)
@@ -118,10 +120,9 @@ def sparsity_helps_alone(tables: Tables) -> Claim:
 def sparsity_is_most_of_it(tables: Tables) -> Claim:
     """Of the gap between the paper's two inits, sparsity's main effect is more than half."""
     runs = corners(tables["runs"])
-    levels = {factor: (column, a, b) for factor, (column, a, b) in FACTORS.items()}
-    before = seed_means(runs, {column: a for column, a, _ in levels.values()})
-    after = seed_means(runs, {column: b for column, _, b in levels.values()})
-    column, a, b = levels["sparsity"]
+    before = seed_means(runs, {column: a for column, a, _ in FACTORS.values()})
+    after = seed_means(runs, {column: b for column, _, b in FACTORS.values()})
+    column, a, b = FACTORS["sparsity"]
     table = pd.DataFrame(
         {
             "gap": after - before,

@@ -24,8 +24,8 @@ def the_prescription_suffices(tables: Tables) -> Claim:
             f"{facts['s']}), width {facts['width']:,}, m = {facts['samples']:,}; the least "
             f"correlation is {part['correlation'].min():.3f}"
         ),
-        against="two networks in a hundred, or more, whose correlation is below 0.49",
-        holds=passed > 0.98 * len(part),
+        against="a network whose correlation is below 0.49",
+        holds=passed == len(part),
         interval=rate,
     )
 
@@ -50,7 +50,7 @@ def samples_grow_as_the_rest(tables: Tables) -> Claim:
     return power_claim(
         tables,
         f"samples over n, s = {tables.facts['s']}",
-        "Neurons that know s of k bits need examples like n^(k-s-1), exactly computed",
+        "Neurons that know s of k bits need examples as calculated, in the limit like n^(k-s-1)",
         THEOREM,
     )
 
@@ -65,7 +65,7 @@ def dense_samples_grow_as_the_whole(tables: Tables) -> Claim:
     return power_claim(
         tables,
         "samples over n, s = 0",
-        "Neurons that know nothing, of signs, need examples like n^(k-1), exactly computed",
+        "Neurons that know nothing, of signs, need examples as calculated, in the limit n^(k-1)",
         "Pareto paper, remarks to theorem 5",
     )
 
@@ -75,7 +75,7 @@ def width_grows_with_what_is_known(tables: Tables) -> Claim:
     return power_claim(
         tables,
         f"width over n, s = {tables.facts['s']}",
-        "A good neuron of each bias takes a width of the order of n^s",
+        "A good neuron of each bias takes a width as calculated, in the limit like n^s",
         THEOREM,
     )
 
@@ -95,7 +95,6 @@ def prescriptions_are_loose(tables: Tables) -> Claim:
         ),
         against="a size at which 95% of the seeds need more than is prescribed",
         holds=least >= 1,
-        interval=(float(samples.median()), float(samples.min()), float(samples.max())),
     )
 
 

@@ -14,10 +14,10 @@ from elegans.studies.tables.claims import OPTIMIZERS
 from elegans.studies.tables.reference import TABLE_2
 from elegans.studies.tables.tables import MLP_NAME
 
-INITS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
+INIT_COLOURS = {"dense": "tab:gray", "2-sparse": "tab:red", "4-sparse": "tab:purple"}
 MARKERS = "os^Dv"
 DODGE = 1.06  # between lines, on the logarithmic axis, so that their bars do not hide each other
-OTHERS = ("tab:brown", "tab:olive", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
+OTHERS = ("tab:brown", "tab:blue", "tab:cyan", "tab:pink", "black", "tab:purple", "tab:gray")
 PANELS = 5
 
 
@@ -70,6 +70,7 @@ def _line(axes: Axes, cells: pd.DataFrame, label: str | None, colour: Any, **sty
 
 def _labelled(axes: Axes, text: str, ncols: int = 1) -> None:
     axes.set(xscale="log", xlabel="training rows", ylabel="test error (%)", title=text)
+    axes.xaxis.set_major_formatter(look.THOUSANDS)
     axes.margins(x=0.1)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper right", ncols=ncols)
@@ -103,7 +104,7 @@ def _by_init(axes: Axes, cells: pd.DataFrame) -> None:
     width = _most(cells[cells["depth"] == depth], "width", "fraction")
     lines = cells[(cells["depth"] == depth) & (cells["width"] == width)]
     for init, line in lines.groupby("init", sort=False):
-        _line(axes, line, str(init), INITS[str(init)])
+        _line(axes, line, str(init), INIT_COLOURS[str(init)])
     _labelled(axes, f"Adam, by init (width {width:,}, depth {depth})")
 
 
@@ -127,7 +128,7 @@ def _under_sgd(axes: Axes, cells: pd.DataFrame) -> None:
     markers = dict(zip(sorted(lines["width"].unique()), MARKERS, strict=False))
     for (init, width), line in lines.groupby(["init", "width"], sort=False):
         label = str(init) if width == min(markers) else None
-        _line(axes, line, label, INITS[str(init)], marker=markers.get(width, MARKERS[-1]))
+        _line(axes, line, label, INIT_COLOURS[str(init)], marker=markers.get(width, MARKERS[-1]))
     for width, marker in markers.items():
         axes.plot([], [], color="black", ls="none", marker=marker, ms=4, label=f"width {width:,}")
     axes.axhline(50, color="0.8", lw=0.8)

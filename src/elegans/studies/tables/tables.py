@@ -79,6 +79,27 @@ def best_by_seed(
     return runs.merge(chosen[keys], on=keys)[["dataset", "fraction", "seed", "error"]]
 
 
+def width_table(networks: pd.DataFrame) -> pd.DataFrame:
+    """Mean test errors over seeds, and train errors in brackets, in percent: rows are widths.
+
+    Of networks with two equal layers, under the least weight decay, dense and 2-sparse.
+    """
+    part = networks[
+        (networks["depth"] == 2)
+        & networks["width"].notna()
+        & (networks["weight_decay"] == networks["weight_decay"].min())
+        & networks["init"].isin(["dense", "2-sparse"])
+    ]
+    index = ["fraction", "dataset", "width"]
+    means = part.groupby([*index, "optimizer", "init"])[["error", "train_error"]].mean()
+    text = [f"{100 * test:.1f} ({100 * train:.0f})" for test, train in means.to_numpy()]
+    frame = means.assign(text=text)["text"].unstack(["optimizer", "init"]).fillna("-")
+    order = [(o, i) for o in ("adam", "sgd") for i in ("dense", "2-sparse")]
+    chosen = [column for column in order if column in frame.columns]
+    frame = frame[chosen].set_axis([", ".join(column) for column in chosen], axis=1)
+    return frame.sort_index(ascending=[False, True, True]).reset_index()
+
+
 def table_2(best: pd.DataFrame) -> pd.DataFrame:
     """The paper's Table 2: of each data set a row that was measured here, and the paper's row.
 

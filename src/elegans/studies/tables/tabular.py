@@ -31,6 +31,7 @@ from elegans.studies.tables.tables import (
     learner_table,
     network_table,
     table_2,
+    width_table,
 )
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks.tables.tabular import Tabular
@@ -102,13 +103,14 @@ def labels_of(network: Network) -> dict[str, Any]:
 
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
-    """The runs, the median of each cell, the best of each learner, and the paper's Table 2."""
+    """The runs, their medians by cell, the best of each learner, widths, and Table 2."""
     networks, fits = network_table(runs["networks"].table), runs["fits"].table
     cells = cell_table(networks, fits)
     best = best_of(cells)
     return {
         "table_2": table_2(best),
         "learners": learner_table(best),
+        "widths": width_table(networks),
         "best": best,
         "cells": cells,
         "networks": networks,
@@ -152,7 +154,7 @@ STUDY = Study(
     claims=(*comparisons.CLAIMS, *claims.CLAIMS),
     figures="elegans.studies.tables.figures:errors",
     charts="elegans.studies.tables.figures:error_chart",
-    shown=("table_2", "learners"),
+    shown=("table_2", "learners", "widths"),
     formats={
         "fraction": ".4g",
         "samples": ",",
@@ -184,6 +186,10 @@ STUDY = Study(
         "learners": (
             "Median test error (%) of the best setting of each learner, with its 95% bootstrap "
             "interval, by fraction of the training rows"
+        ),
+        "widths": (
+            "Mean test error (train error) in percent of networks with two layers of one width, by "
+            "fraction of the training rows, optimiser and init"
         ),
         "best": "The setting of each learner with the lowest median on each table and fraction.",
         "cells": (
