@@ -38,9 +38,11 @@ docs: $(VENV)/.test
 	$(BIN)/python -m sphinx -q -E -a -W --keep-going -b html -d out/doctrees docs out/docs
 	@echo "The site is out/docs/index.html"
 
-# Keeps the small files of the bundles in FROM for the gallery, in docs/results.
+# Keeps the small files of the bundles in FROM for the gallery, in docs/results, and renews what
+# pages quote of them.
 gallery: $(VENV)/.test
 	$(BIN)/python -m docs.site.keep $(FROM)
+	$(BIN)/python -m docs.site.quote
 
 # The wheel, by way of the source distribution, tested in an empty environment of each Python.
 dist: $(VENV)/.dist

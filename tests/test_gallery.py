@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from docs.site import gallery, keep
+from docs.site import gallery, keep, quote
 from elegans.report.result import Result
 from elegans.studies import catalogue
 from tests.report.test_bundle import claim, result
@@ -131,3 +131,25 @@ def test_what_is_kept_is_a_small_bundle_of_the_catalogue(kept):
     assert len(gallery.pictures(kept)) == len(content.figures)
     for path in kept.rglob("*"):
         assert path.stat().st_size <= keep.PICTURE_BYTES, path
+
+
+def test_pages_quote_the_results_that_are_kept():
+    pages = {path.name: path.read_text("utf-8") for path in quote.PAGES.glob("*.md")}
+    behind = [name for name, text in pages.items() if quote.quoted(text) != text]
+    assert not behind, f"python -m docs.site.quote renews {behind}"
+    assert sum(len(quote.QUOTE.findall(text)) for text in pages.values()) > 5
+
+
+def test_quotes_are_renewed_and_nothing_else_changes(bundle, tmp_path):
+    old = "a\n<!-- claims: frontier -->\n```\nholds: all\n```\nb\n"
+    new = quote.quoted(old, bundle.parent)
+    assert new.startswith("a\n<!-- claims: frontier -->\n```\nholds: width *helps*: ")
+    assert "\nknown failure: nothing fails: " in new
+    assert new.endswith("\n```\nb\n")
+    table = "<!-- table: frontier points -->\n| old |\n\nb\n"
+    new = quote.quoted(table, bundle.parent)
+    assert new.splitlines()[1:3] == ["| x | y | name |", "| --- | --- | --- |"]
+    assert "| 10 | 12% | a\\|b |" in new
+    assert new.endswith("|\n\nb\n")
+    for text in (quote.quoted(old, bundle.parent), new):
+        assert quote.quoted(text, bundle.parent) == text
