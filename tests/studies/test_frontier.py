@@ -122,7 +122,7 @@ def runs_with(rates, fitted=400, perfect=True, seeds=SEEDS):
         for (init, width, samples), (rate, steps) in rates.items()
         for seed in range(seeds)
     ]
-    runs = frontier_tables.named(pd.DataFrame(rows))
+    runs = frontier_tables.with_columns(pd.DataFrame(rows))
     # Those at the edge, m = 100, fit their rows early; the others never.
     runs = runs.assign(fitted=np.where(runs["samples"] == 100, fitted, np.nan))
     past = runs.assign(perfect=perfect, perfect_steps=2 * runs["steps"])

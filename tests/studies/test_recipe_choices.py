@@ -248,11 +248,11 @@ def test_shuffled_epochs_make_the_engines_updates():
         [source.batch_indices(training, keys, jnp.asarray(t)) for t in range(40)]
     ).astype(jnp.int32)
     state = step.State(run.initial, updates.init(training, run.initial), jnp.zeros((), jnp.int32))
-    train = shuffled_epochs.drawn(experiment.task, keys.data, 50)
+    train = shuffled_epochs.data_rows(experiment.task, keys.data, 50)
     state = shuffled_epochs.advanced(experiment.model, training, keys, state, train, batches)
     for ours, theirs in zip(state.params.layers, run.params.layers, strict=True):
         np.testing.assert_allclose(ours.weight, theirs.weight, rtol=1e-4, atol=1e-6)
-    test = shuffled_epochs.drawn(experiment.task, keys.test, 10_000)
+    test = shuffled_epochs.data_rows(experiment.task, keys.test, 10_000)
     error = float(shuffled_epochs.error_of(experiment.model, state.params, test))
     assert error == pytest.approx(run.test_error, abs=1e-3)
 

@@ -98,7 +98,7 @@ def result():
 def test_the_study_has_all_kinds_and_a_picture(result):
     assert len(result.tables["luck"]) == 2 * 2 * 2
     assert len(result.tables["blinding"]) == 4
-    assert (result.tables["blinding"]["seen"] <= result.tables["blinding"]["bound"]).all()
+    assert (result.tables["blinding"]["not_hidden"] <= result.tables["blinding"]["bound"]).all()
     picture = figures_queries.statistical_queries(Tables(result.tables, result.facts))
     assert len(picture.axes) == 2
 
@@ -112,8 +112,8 @@ def made_up(rate=0.5, hidden=0.0, honest=0.5, seen=0.05, least=0.9):
         for a, p, r in kinds
     ]
     blinding = [
-        {"seed": 0, "tolerance": 0.5, "seen": seen, "bound": 0.1},
-        {"seed": 0, "tolerance": 1e-5, "seen": least, "bound": 9.0},
+        {"seed": 0, "tolerance": 0.5, "not_hidden": seen, "bound": 0.1},
+        {"seed": 0, "tolerance": 1e-5, "not_hidden": least, "bound": 9.0},
     ]
     return Tables({"luck": pd.DataFrame(luck), "blinding": pd.DataFrame(blinding)})
 

@@ -86,7 +86,7 @@ def the_loss_matters(tables: Tables) -> Claim:
         source=SOURCE,
         measured=(
             f"change in the steps spared by the logistic loss: {in_words(intervals, CHANGE)}"
-            "; under the square loss so many runs succeed: "
+            "; success under the square loss: "
             + ", ".join(f"{rate:.0%} ({init})" for init, rate in square.items())
         ),
         against="an interval of the change that reaches up to zero, from either init",
@@ -121,7 +121,9 @@ def hardly_learns(tables: Tables, variant: str, text: str) -> Claim:
 
 def decay_is_coupled_to_the_rate(tables: Tables) -> Claim:
     """With weights that shrink by 1% per step nothing is learned: the paper's decay is coupled."""
-    text = "Weight decay 0.01 is coupled to the rate: weights that lose 1% per step learn nothing"
+    text = (
+        "Weight decay 0.01 has to be coupled to the rate: weights that lose 1% a step learn nothing"
+    )
     return hardly_learns(tables, "decay not coupled to the rate", text)
 
 

@@ -39,7 +39,7 @@ def statistical_queries(tables: Tables) -> Figure:
     left.legend(loc="upper left", bbox_to_anchor=(0.0, -0.16), ncols=2, fontsize=7)
     blinding = tables["blinding"]
     for _, line in blinding.groupby("seed"):
-        right.plot(line["tolerance"], line["seen"], color="0.4", marker="o", ms=3, lw=1)
+        right.plot(line["tolerance"], line["not_hidden"], color="0.4", marker="o", ms=3, lw=1)
     bound = blinding.drop_duplicates("tolerance")
     right.plot([], [], color="0.4", marker="o", ms=3, label="measured, one line per network")
     label = (

@@ -33,9 +33,9 @@ from elegans.studies.pareto.frontier_tables import (
     cell_table,
     curves,
     fitted_steps,
-    named,
     past_table,
     rates,
+    with_columns,
 )
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
@@ -140,7 +140,10 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     success."""
     parts = {GRID: runs["runs"]} | ({ZOOM: runs[ZOOM]} if ZOOM in runs else {})
     table = pd.concat(
-        [named(part.table, name).assign(fitted=fitted_steps(part)) for name, part in parts.items()],
+        [
+            with_columns(part.table, name).assign(fitted=fitted_steps(part))
+            for name, part in parts.items()
+        ],
         ignore_index=True,
     )
     grid = cell_table(table, settings.steps)

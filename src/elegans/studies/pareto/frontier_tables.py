@@ -16,7 +16,7 @@ CURVES_PER_CELL = 10
 GRID, ZOOM = "grid", "zoom"
 
 
-def named(table: pd.DataFrame, part: str = GRID) -> pd.DataFrame:
+def with_columns(table: pd.DataFrame, part: str = GRID) -> pd.DataFrame:
     """The runs in the columns of this study; `success` is missing where a run failed.
 
     `part` says which sweep they are of: the grid, or the denser sizes between its own.
@@ -108,7 +108,7 @@ def past_table(runs: Runs) -> pd.DataFrame:
 
     `perfect_steps` is the first evaluation without an error on the whole test set.
     """
-    table = named(runs.table).drop(columns="part").rename(columns={"steps": "perfect_steps"})
+    table = with_columns(runs.table).drop(columns="part").rename(columns={"steps": "perfect_steps"})
     success = table["success"].astype("boolean")
     learned = [first_at_most(run.history, 0.1) for run in runs]
     return table.assign(

@@ -31,7 +31,7 @@ def honest_answers_do_not(tables: Tables) -> Claim:
     """The control: at the same tolerance, a search with honest answers goes on as predicted."""
     return as_predicted(
         kinds(tables, precise=False, answers="honest"),
-        "Control: at the tolerance at which an adversary hides the support, honesty does not",
+        "Control: at the tolerance at which an adversary hides the support, honest answers show it",
     )
 
 
@@ -83,7 +83,7 @@ def blinding_obeys_the_bound(tables: Tables) -> Claim:
     if not len(useful):
         measured = f"the least bound is {blinding['bound'].min():.3g}: it says nothing here"
         return Claim(text=text, source=BLIND, measured=measured, against=against, holds=False)
-    ratio = useful["seen"] / useful["bound"]
+    ratio = useful["not_hidden"] / useful["bound"]
     # The share is an exact count over all supports: no interval is needed.
     return Claim(
         text=text,
@@ -92,10 +92,10 @@ def blinding_obeys_the_bound(tables: Tables) -> Claim:
             f"on {len(useful)} paths and tolerances with a bound below 1 (from "
             f"{useful['bound'].min():.1%}), the targets that are seen are at most "
             f"{ratio.max():.2g} of the bound; over all {len(blinding)}, "
-            f"{int((blinding['seen'] > blinding['bound']).sum())} exceed it"
+            f"{int((blinding['not_hidden'] > blinding['bound']).sum())} exceed it"
         ),
         against=against,
-        holds=bool((blinding["seen"] <= blinding["bound"]).all()),
+        holds=bool((blinding["not_hidden"] <= blinding["bound"]).all()),
     )
 
 
@@ -107,9 +107,9 @@ def precise_answers_give_it_away(tables: Tables) -> Claim:
         text="Control: at the smallest tolerance most targets are seen by every path",
         source="this study's control",
         measured=(
-            f"at tolerance {least['tolerance'].iloc[0]:g}, {least['seen'].min():.1%} to "
-            f"{least['seen'].max():.1%} of the targets over {len(least)} paths"
+            f"at tolerance {least['tolerance'].iloc[0]:g}, {least['not_hidden'].min():.1%} to "
+            f"{least['not_hidden'].max():.1%} of the targets over {len(least)} paths"
         ),
         against="a path that sees half of the targets or fewer",
-        holds=bool((least["seen"] > 0.5).all()),
+        holds=bool((least["not_hidden"] > 0.5).all()),
     )

@@ -39,8 +39,8 @@ class ShuffledEpochs:
     def __call__(self, seed: int) -> pd.DataFrame:
         """One row, in the words of a run's table."""
         training, keys = self.training, keys_of(seed)
-        train = drawn(self.task, keys.data, int(training.samples or 0))
-        test = drawn(self.task, keys.test, int(training.test_samples))
+        train = data_rows(self.task, keys.data, int(training.samples or 0))
+        test = data_rows(self.task, keys.test, int(training.test_samples))
         params = self.model.init_params(keys.init, self.task)
         state = step.State(params, updates.init(training, params), jnp.zeros((), jnp.int32))
         batches = epochs(seed, len(train[1]), int(training.batch or 0))
@@ -64,7 +64,7 @@ def epochs(seed: int, rows: int, batch: int) -> Iterator[Int[np.ndarray, " batch
 
 
 @partial(jax.jit, static_argnums=2)
-def drawn(task: Any, key: Array, size: int) -> tuple[Array, Array]:
+def data_rows(task: Any, key: Array, size: int) -> tuple[Array, Array]:
     """The first rows of the data set under a key."""
     x, y = source.rows(task, key, jnp.arange(size, dtype=jnp.uint32))[:2]
     return x, y

@@ -41,6 +41,10 @@ from elegans.tasks import Parity
 from elegans.theory import resources
 from elegans.theory.boolean import fourier
 
+# The tolerance of a query about g supports, times g, precise and not: just below and above 1/2, at
+# which an adversary can hide the support.
+TOLERANCE_TIMES_GROUP = {True: 0.45, False: 0.55}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -154,7 +158,7 @@ def runs(settings: Settings) -> dict[str, Sweep]:
                 k=settings.k,
                 group=group,
                 budget=budget,
-                tolerance=(0.45 if precise else 0.55) / group,
+                tolerance=TOLERANCE_TIMES_GROUP[precise] / group,
                 answers=answers,
                 searches=settings.searches,
             ),
@@ -183,7 +187,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
         rows.append(
             {
                 **dict(zip(by, (int(group), answers, bool(precise), int(budget)), strict=True)),
-                "tolerance": (0.45 if precise else 0.55) / int(group),
+                "tolerance": TOLERANCE_TIMES_GROUP[bool(precise)] / int(group),
                 "searches": len(part),
                 "rate": rate.value,
                 "low": rate.low,
@@ -201,9 +205,9 @@ def blinding(settings: Settings, paths: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for seed, part in paths.groupby("seed"):
         for tolerance in settings.tolerances:
-            seen = float((part["largest"] > tolerance).mean())
+            share = float((part["largest"] > tolerance).mean())
             bound = parameters * settings.steps / (tolerance**2 * supports)
-            rows.append({"seed": seed, "tolerance": tolerance, "seen": seen, "bound": bound})
+            rows.append({"seed": seed, "tolerance": tolerance, "not_hidden": share, "bound": bound})
     return pd.DataFrame(rows)
 
 
@@ -281,7 +285,7 @@ STUDY = Study(
         "low": ".0%",
         "high": ".0%",
         "predicted": ".0%",
-        "seen": ".1%",
+        "not_hidden": ".1%",
         "bound": ".3g",
         "tolerance": ".3g",
     },

@@ -105,7 +105,7 @@ def speed(tables: Tables) -> str:
     parent = tables.facts["parent_median_steps"][0]
     medians = [arms[arm] for arm in TICKETS if arm in arms.index and np.isfinite(arms[arm])]
     if not medians or not parent:
-        return "half of the tickets or of their parents take longer than they were given"
+        return "fewer than half of the tickets, or of their parents, succeeded in time"
     times = " and ".join(f"{median / parent:.1f}" for median in medians)
     return f"in the median tickets take {times} times as many steps as their parents"
 

@@ -17,9 +17,9 @@ readout that solves for the parity on $k + 1$ sums. Its correlation $\mathbb{E}\
   examples from which each entry of these neurons falls on its side in half of the draws.
 * *Width*: the least width at which a random network holds a good neuron for each bias: $n^s$, or
   exactly $1/p$ with $p$ of `theory.resources.good_probability`.
-* *Exact sparsity*, $s = k$ (the paper's remark): with $r$ of the order of $\binom{n}{k}$ log some
-  neuron reads exactly the support, and ordinary training with weight decay succeeds from few
-  examples; the dense init of the same width is the control.
+* *Exact sparsity*, $s = k$ (the paper's remark): with $r$ of the order of
+  $\binom{n}{k} \log(1/\delta)$ some neuron reads exactly the support, and ordinary training with
+  weight decay succeeds from few examples; the dense init of the same width is the control.
 """
 
 from collections.abc import Mapping
@@ -140,8 +140,8 @@ def network_correlation(run: Run, s: int) -> float:
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """Correlations of networks, least sizes of each seed, exponents, and exact sparsity."""
     s = settings.draw[2]
-    found = [network_correlation(run, s) for run in runs["draws"]]
-    draws = runs["draws"].table[["samples", "seed"]].assign(correlation=found)
+    correlations = [network_correlation(run, s) for run in runs["draws"]]
+    draws = runs["draws"].table[["samples", "seed"]].assign(correlation=correlations)
     needed = least_samples(runs["samples"].table)
     widths = runs["widths"].table[["s", "n", "seed", "width"]]
     return {
@@ -196,7 +196,7 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
 
 
 def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) -> pd.DataFrame:
-    """Per s and n: what seeds need in the median and 95% of them at most, beside what is said."""
+    """Per s and n: what seeds need in the median, what 95% need at most, and the prescription."""
     rows = []
     for key, part in needed.groupby(["s", "n"]):
         s, n = cast(tuple[Any, ...], key)

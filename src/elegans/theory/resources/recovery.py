@@ -44,7 +44,7 @@ def over_sparse_entries(n: int, k: int, s: int) -> list[Entries]:
 
 
 def under_sparse_entries(n: int, k: int, s: int) -> list[Entries]:
-    """A good neuron of theorem 21: the rest of the support, what it knows of it, and the others."""
+    """A good neuron of theorem 21: relevant bits that it does not read, its own, and the rest."""
     relevant, irrelevant = partial_gradients(n, k, s)
     return [
         Entries(k - s, relevant, True),
