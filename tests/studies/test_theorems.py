@@ -120,6 +120,19 @@ def test_the_gradients_of_good_neurons_are_those_of_the_closed_form():
     np.testing.assert_allclose(np.abs(exact[k:]), irrelevant, rtol=1e-9)
 
 
+def test_normal_gradients_need_as_many_samples_as_examples_do():
+    """Neurons of signs, by both searches; counting only the entries that are left needs fewer."""
+    medians = []
+    for search in (good_neurons.SampleSearch(9, 4, 0), good_neurons.NormalSearch(9, 4)):
+        least = [
+            least_size(rows["samples"].tolist(), (rows["correlation"] >= 0.49).tolist())
+            for rows in map(search, range(16))
+        ]
+        medians.append(np.median(least))
+    assert medians[1] == pytest.approx(medians[0], rel=0.25)
+    assert resources.under_sparse_recovery(9, 4, 0) < 0.9 * min(medians)
+
+
 def test_the_search_for_widths_counts_neurons_until_each_bias_has_a_good_one():
     widths = [good_neurons.WidthSearch(9, 4, 2)(seed)["width"][0] for seed in range(200)]
     chance = resources.good_probability(9, 4, 2) / 4

@@ -109,7 +109,7 @@ def under_sparse(tables: Tables) -> Figure:
         middle.plot(part["n"], part["predicted_samples"], lw=1.2, color=known_colour(s))
     by_size(middle, tables, "samples", "examples that a seed needs, m")
     by_size(right, tables, "width", "width that a seed needs, r")
-    middle.plot([], [], color=GREY, lw=1.2, label="from exact gradients, not fitted")
+    middle.plot([], [], color=GREY, lw=1.2, label="calculated, not fitted")
     middle.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^(k - s - 1)")
     right.plot([], [], color=GREY, lw=1, ls="--", label="the theorem's power, n^s")
     for axes in (middle, right):

@@ -1,8 +1,9 @@
 r"""Good neurons of theorem 21: their step, the readout on them, and two searches over n.
 
 A neuron is good if the $s$ bits that it reads are relevant. `SampleSearch` takes one good neuron
-per bias through one truncated step on nested samples; `WidthSearch` draws neurons until every bias
-has a good one. Both are computations that a sweep runs and stores.
+per bias through one truncated step on nested samples, `NormalSearch` does so with gradients from
+their limit law, without examples; `WidthSearch` draws neurons until every bias
+has a good one. All are computations that a sweep runs and stores.
 """
 
 import math
@@ -90,6 +91,36 @@ class SampleSearch:
         sign = np.sign(majority.half(self.s, self.s) * rest_coefficient(self.n, self.k, self.s))
         kept = epsilon / (2 * self.k) if self.s else 0.0
         return kept * weight + epsilon / (2 * self.k * relevant) * sign * large
+
+
+@configuration
+class NormalSearch:
+    r"""`SampleSearch` of neurons of signs, with gradients drawn from their normal limit.
+
+    Such neurons have one gradient in common. The noise of the entries that truncation leaves moves
+    all of them alike, so that the subnetwork fails although it has the right bits: this is in here,
+    and not in `theory.resources.recovery`, which counts the entries that are left.
+    """
+
+    n: int
+    k: int
+
+    def __call__(self, seed: int) -> pd.DataFrame:
+        """One row per number of samples."""
+        n, k = self.n, self.k
+        search = SampleSearch(n, k, 0)
+        generator = np.random.default_rng([seed, n, k, 7])
+        of_relevant, of_others = (majority.coefficient(n, k + j) / 2 for j in (-1, 1))
+        mean = np.where(np.arange(n) < k, of_relevant, of_others)
+        total, count, rows = np.zeros(n), 0, []
+        for samples in search.grid():
+            deviation = np.sqrt((samples - count) * (0.5 - mean**2))
+            total += deviation * generator.normal(size=n)
+            count = samples
+            gradient = np.tile((mean + total / samples)[:, None], (1, k))
+            after = search.stepped(np.ones((n, k)), gradient, 1.0)
+            rows.append({"samples": samples, "correlation": correlation(after, k, 1.0, seed)})
+        return pd.DataFrame(rows)
 
 
 def rest_coefficient(n: int, k: int, s: int) -> float:

@@ -55,11 +55,6 @@ def samples_grow_as_the_rest(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The interval has the theorem's 3 in it, and reaches further from the 2.34 of exact gradients "
-    "at these sizes than the claim allows; why is not known.",
-    scales=["quick"],
-)
 def dense_samples_grow_as_the_whole(tables: Tables) -> Claim:
     """Neurons of signs need n^(k-1)."""
     return power_claim(

@@ -13,8 +13,10 @@ readout that solves for the parity on $k + 1$ sums. Its correlation $\mathbb{E}\
   with a hundredth of the samples.
 * *Samples*: the least number of examples from which the good neurons of one seed, one per bias,
   pass, over $n$: the theorem's power is $n^{k-s-1}$. At sizes that can be run the exponent is
-  another one, so that it is compared with `theory.resources.recovery` at the same sizes: the
-  examples from which each entry of these neurons falls on its side in half of the draws.
+  another one, so that it is compared with what is calculated at the same sizes: with
+  `theory.resources.recovery`, the examples from which each entry of these neurons falls on its
+  side in half of the draws, and for neurons of signs, which share one gradient and its noise, with
+  the same search on gradients drawn from their normal limit.
 * *Width*: the least width at which a random network holds a good neuron for each bias: $n^s$, or
   exactly $1/p$ with $p$ of `theory.resources.good_probability`.
 * *Exact sparsity*, $s = k$ (the paper's remark): with $r$ of the order of
@@ -36,6 +38,7 @@ from elegans.runs import Run, Runs
 from elegans.statistics import wilson
 from elegans.studies.pareto import under_claims
 from elegans.studies.pareto.good_neurons import (
+    NormalSearch,
     SampleSearch,
     WidthSearch,
     correlation,
@@ -110,6 +113,10 @@ def runs(settings: Settings) -> dict[str, Sweep]:
             [({"s": s, "n": n}, SampleSearch(n, settings.k, s)) for s, n in sizes],
             seeds=settings.seeds,
         ),
+        "calculated": Sweep.of(
+            [({"s": 0, "n": n}, NormalSearch(n, settings.k)) for s, n in sizes if not s],
+            seeds=4 * settings.seeds,
+        ),
         "widths": Sweep.of(
             [({"s": s, "n": n}, WidthSearch(n, settings.k, s)) for s, n in sizes if s],
             seeds=4 * settings.seeds,
@@ -144,9 +151,15 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     draws = runs["draws"].table[["samples", "seed"]].assign(correlation=correlations)
     needed = least_samples(runs["samples"].table)
     widths = runs["widths"].table[["s", "n", "seed", "width"]]
+    calculated = least_samples(runs["calculated"].table).groupby("n")["samples"].median()
+    expected = {
+        (s, n): float(calculated[n]) if not s else recovery_of_all(settings.k, s, n)
+        for s, bits in settings.searches
+        for n in bits
+    }
     return {
-        "exponents": exponents(settings, needed, widths),
-        "needed": looseness(settings, needed, widths),
+        "exponents": exponents(settings, needed, widths, expected),
+        "needed": looseness(settings, needed, widths, expected),
         "networks": draws,
         "least_samples": needed,
         "least_widths": widths,
@@ -164,16 +177,17 @@ def least_samples(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def predicted(settings: Settings, s: int, n: int, column: str) -> float:
-    """What exact gradients say of the least samples in the median, or of the width, to a factor."""
-    if column == "width":
-        return 1 / resources.good_probability(n, settings.k, s)
-    # neurons of signs have one gradient in common; others are k, each of which has to be right
-    chance = 0.5 ** (1 / settings.k) if s else 0.5
-    return resources.under_sparse_recovery(n, settings.k, s, chance)
+def recovery_of_all(k: int, s: int, n: int) -> float:
+    """Samples at which each of k good neurons has the right entries left in half of the draws."""
+    return resources.under_sparse_recovery(n, k, s, 0.5 ** (1 / k))
 
 
-def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) -> pd.DataFrame:
+def exponents(
+    settings: Settings,
+    needed: pd.DataFrame,
+    widths: pd.DataFrame,
+    expected: Mapping[tuple[int, int], float],
+) -> pd.DataFrame:
     """Slopes over n of the least samples and widths, median over seeds."""
     rows = []
     for column, table in (("samples", needed), ("width", widths)):
@@ -181,7 +195,12 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
             known = int(cast(Any, s))
             slope = power_law(part, "n", column)
             sizes = sorted(part["n"].unique())
-            exact = [predicted(settings, known, int(n), column) for n in sizes]
+            exact = [
+                expected[known, int(n)]
+                if column == "samples"
+                else 1 / resources.good_probability(int(n), settings.k, known)
+                for n in sizes
+            ]
             rows.append(
                 {
                     "law": f"{column} over n, s = {s}",
@@ -195,7 +214,12 @@ def exponents(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
     return pd.DataFrame(rows)
 
 
-def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) -> pd.DataFrame:
+def looseness(
+    settings: Settings,
+    needed: pd.DataFrame,
+    widths: pd.DataFrame,
+    expected: Mapping[tuple[int, int], float],
+) -> pd.DataFrame:
     """Per s and n: what seeds need in the median, what 95% need at most, and the prescription."""
     rows = []
     for key, part in needed.groupby(["s", "n"]):
@@ -204,7 +228,7 @@ def looseness(settings: Settings, needed: pd.DataFrame, widths: pd.DataFrame) ->
             "s": int(s),
             "n": int(n),
             "median_samples": part["samples"].median(),
-            "predicted_samples": predicted(settings, int(s), int(n), "samples"),
+            "predicted_samples": expected[int(s), int(n)],
             "samples": part["samples"].quantile(0.95, "higher"),
         }
         if s:
@@ -323,15 +347,15 @@ STUDY = Study(
     },
     captions={
         "figure": (
-            "Left: how the best subnetwork of each random network correlates with the label after "
+            "Left: how a subnetwork of each random network correlates with the label after "
             "one step, with the prescribed number of examples and with a hundredth of it. Middle: "
             "the least examples and, right, the least width over the number of bits, one dot per "
             "seed and a circle for their median; solid lines are computed from exact gradients and "
             "not fitted, dashed lines are the theorem's powers of n."
         ),
         "exponents": (
-            "Slopes over n of the least samples and widths, what exact gradients give at the same "
-            "sizes, and the theorem's powers"
+            "Slopes over n of the least samples and widths, what is calculated at the same sizes, "
+            "and the theorem's powers"
         ),
         "needed": "What seeds need in the median, 95% of them at most, and what is prescribed",
         "networks": "One row per network: the correlation of its subnetwork.",
@@ -339,6 +363,7 @@ STUDY = Study(
         "least_widths": "One row per seed: the least width with a good neuron of each bias.",
         "exact_rates": "Exact sparsity s = k = 2: how many runs learn, beside dense inits",
         "draws": "One row per network.",
+        "calculated": "One row per draw of normal gradients and number of samples; s = 0.",
         "samples": "One row per seed and number of samples.",
         "widths": "One row per seed.",
         "exact": "One row per run.",
