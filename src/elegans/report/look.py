@@ -59,6 +59,11 @@ def thousands(value: float | int) -> str:
 THOUSANDS = FuncFormatter(lambda value, _: thousands(value))
 
 
+def bars(table: pd.DataFrame, value: str) -> list[pd.Series]:
+    """The error bars of a column whose intervals are in `low` and `high`, for `errorbar`."""
+    return [(table[value] - table["low"]).clip(0), (table["high"] - table[value]).clip(0)]
+
+
 def heat_map(axes: Axes, grid: np.ndarray, rows: list[str], columns: list[str]) -> None:
     """Rates in [0, 1] as coloured cells with their percentage; a tick for all."""
     axes.imshow(grid, cmap="YlGnBu", vmin=0, vmax=1.15, aspect="auto", origin="lower")

@@ -202,6 +202,13 @@ def least_size(sizes: Sequence[float | int], passes: Sequence[bool]) -> float:
     return float(np.asarray(sizes, float)[order][start]) if start < len(order) else math.inf
 
 
+def least_sizes(table: pd.DataFrame, by: Sequence[str], passes: pd.Series) -> pd.DataFrame:
+    """`least_size` of each group of rows, under "samples"; `passes` says which rows do."""
+    groups = table.assign(passes=passes).groupby(list(by), sort=False)[[SAMPLES, "passes"]]
+    sizes = groups.apply(lambda rows: least_size(rows[SAMPLES].tolist(), rows["passes"].tolist()))
+    return sizes.rename(SAMPLES).reset_index()
+
+
 def power_law(table: pd.DataFrame, x: str, y: str) -> Interval:
     """The exponent of the median of `y` over `x`; unknown if half of the seeds reached no size."""
     if not np.isfinite(table.groupby(x)[y].median()).all():

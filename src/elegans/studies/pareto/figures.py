@@ -115,7 +115,7 @@ def _success_rates(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
     for i, (width, line) in enumerate(lines):
         line = line.sort_values("samples")
         m, rate = line["samples"].astype(float) * DODGE**i, line["rate"]
-        error = [(rate - line["low"]).clip(0), (line["high"] - rate).clip(0)]
+        error = look.bars(line, "rate")
         style: Any = {"marker": "o", "ms": 3, "lw": 1.5, "elinewidth": 0.7, "capsize": 2}
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
     least = part["theory"].iloc[0]

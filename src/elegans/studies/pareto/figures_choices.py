@@ -124,7 +124,7 @@ def double_descent(tables: Tables) -> Figure:
     for (above, below), ((init, decay), part) in zip(panels.T, columns, strict=True):
         for i, (width, line) in enumerate(part.groupby("width")):
             x = line["samples"].map(places).astype(float).fillna(len(sizes)) + 0.06 * i
-            bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
+            bars = look.bars(line, "rate")
             label = f"r = {width:,}"
             style = {"color": shade[width], "marker": "o", "ms": 3}
             above.errorbar(x, line["rate"], bars, capsize=2, elinewidth=0.7, label=label, **style)
@@ -213,7 +213,7 @@ def large_n(tables: Tables) -> Figure:
     places = {n: float(i) for i, n in enumerate(sorted(names))}
     for i, ((rule, init), line) in enumerate(cells.groupby(["rule", "init"], sort=False)):
         x = line["n"].map(places) + 0.04 * i
-        bars = [(line["rate"] - line["low"]).clip(0), (line["high"] - line["rate"]).clip(0)]
+        bars = look.bars(line, "rate")
         widths = f"r = {line['width'].min():,}" + (
             f" to {line['width'].max():,}" if rule == GROWING else ""
         )

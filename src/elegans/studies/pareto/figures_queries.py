@@ -23,7 +23,7 @@ def statistical_queries(tables: Tables) -> Figure:
         if not precise and answers == "honest":
             continue  # a control, in the table alone
         x = part["budget"] * int(str(group)) / facts["supports"]
-        error = [part["rate"] - part["low"], part["high"] - part["rate"]]
+        error = look.bars(part, "rate")
         name = f"{answers} answers" if precise else "hidden by an adversary"
         label = f"{group} per query, tolerance {part['tolerance'].iloc[0]:.3g}: {name}"
         marker = ("o" if answers == "honest" else "s") if precise else "x"

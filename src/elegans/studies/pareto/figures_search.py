@@ -28,7 +28,7 @@ def lucky_neurons(tables: Tables) -> Figure:
     first, *panels = picture.subplots(1, 1 + len(tasks))
     for (key, part), colour in zip(tasks, ("#333333", "#9467bd", "#8c564b"), strict=False):
         n, k = cast(tuple[int, int], key)
-        error = [part["lucky_rate"] - part["low"], part["high"] - part["lucky_rate"]]
+        error = look.bars(part, "lucky_rate")
         first.errorbar(part["width"], part["lucky_rate"], error, fmt="o", color=colour, capsize=2)
         widths = np.geomspace(part["width"].min(), part["width"].max(), 50)
         computed = [chance_inside(n, k, round(width)) for width in widths]

@@ -182,7 +182,7 @@ def fixed_kernel(tables: Tables) -> Figure:
     power = facts["k"]
     label = f"n^{power}, scaled to the kernel"
     middle.plot(sizes, scale * sizes**power, "--", lw=1, color=BLUE, label=label)
-    error = [sgd["fit"] - sgd["low"], sgd["high"] - sgd["fit"]]
+    error = look.bars(sgd, "fit")
     label = f"SGD, width {facts['width']}: slope {slopes['SGD']:.2f}"
     middle.errorbar(
         sgd["n"], sgd["fit"], error, fmt="s-", ms=4, capsize=2, color=ORANGE, label=label

@@ -19,7 +19,7 @@ that no number of examples helps.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -37,7 +37,7 @@ from elegans.studies.pareto.recipe import training
 from elegans.studies.study import Scale, Study
 from elegans.studies.thresholds import (
     law,
-    least_size,
+    least_sizes,
     power_law,
     threshold_draws,
     threshold_table,
@@ -150,7 +150,8 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
     columns = ["kernel", "n", "penalty", "seed", "samples", "error", "hinge", "norm", "bound"]
     is_plain = (curves["kernel"] == "with biases") & (curves["penalty"] == ALPHA)
     attempts = trials(runs["networks"].table, ["n"])
-    needed = least_samples(curves[is_plain])
+    plain = curves[is_plain]
+    needed = least_sizes(plain, ["n", "seed"], plain["error"] <= GOAL)
     sgd = threshold_table(attempts, ["n"], settings.samples, TARGET)
     return {
         "exponents": exponents(settings, needed, attempts),
@@ -159,16 +160,6 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
         "kernel": curves[columns],
         "eigenvalues": eigenvalues(settings),
     }
-
-
-def least_samples(curves: pd.DataFrame) -> pd.DataFrame:
-    """Per n and seed: the least samples from which the error stays at or below the goal."""
-    rows = []
-    for key, part in curves.groupby(["n", "seed"], sort=False):
-        n, seed = cast(tuple[Any, ...], key)
-        least = least_size(part["samples"].tolist(), (part["error"] <= GOAL).tolist())
-        rows.append({"n": int(n), "seed": int(seed), "samples": least})
-    return pd.DataFrame(rows)
 
 
 def exponents(settings: Settings, needed: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:

@@ -47,7 +47,7 @@ from elegans.studies.pareto.good_neurons import (
 )
 from elegans.studies.pareto.recipe import finished, training
 from elegans.studies.study import Scale, Study
-from elegans.studies.thresholds import least_size, power_law
+from elegans.studies.thresholds import least_sizes, power_law
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
 from elegans.theory import resources
@@ -169,12 +169,7 @@ def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFra
 
 def least_samples(table: pd.DataFrame) -> pd.DataFrame:
     """Per s, n and seed: the least samples from which all that are more pass; infinite if none."""
-    rows = []
-    for key, part in table.groupby(["s", "n", "seed"], sort=False):
-        s, n, seed = cast(tuple[Any, ...], key)
-        least = least_size(part["samples"].tolist(), (part["correlation"] >= GOAL).tolist())
-        rows.append({"s": int(s), "n": int(n), "seed": int(seed), "samples": least})
-    return pd.DataFrame(rows)
+    return least_sizes(table, ["s", "n", "seed"], table["correlation"] >= GOAL)
 
 
 def recovery_of_all(k: int, s: int, n: int) -> float:

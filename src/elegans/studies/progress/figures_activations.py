@@ -45,7 +45,7 @@ def _rates(axes: Axes, cells: pd.DataFrame, by: str, title: str) -> None:
     for i, group in enumerate(groups):
         part = cells[cells[by] == group].set_index("kind").reindex(kinds)
         place = np.arange(len(kinds)) + 0.8 * (i - (len(groups) - 1) / 2) / len(groups)
-        error = [(part["value"] - part["low"]).clip(0), (part["high"] - part["value"]).clip(0)]
+        error = look.bars(part, "value")
         label = f"width {group}" if by == "width" else f"{group:g} times the document's rate"
         axes.bar(place, part["value"], 0.7 / len(groups), color=shade[i], alpha=0.8, label=label)
         axes.errorbar(place, part["value"], error, fmt="none", color="black", lw=0.8, capsize=2)

@@ -22,7 +22,7 @@ def dense_sign(tables: Tables) -> Figure:
     shades = look.colours(cells["n"])
     recovery = cells[cells["arm"] == "algorithm"]
     for n, part in recovery.groupby("n"):
-        error = [part["recovered"] - part["low"], part["high"] - part["recovered"]]
+        error = look.bars(part, "recovered")
         left.errorbar(
             part["first_batch"],
             part["recovered"],

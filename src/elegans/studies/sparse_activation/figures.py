@@ -77,7 +77,7 @@ def rademacher(tables: Tables) -> Figure:
     for axes, ((n, k), part) in zip(panels, groups, strict=True):
         for column, (name, colour, style) in COMPLEXITIES.items():
             axes.plot(part["s"], part[column], style, marker="o", ms=3, color=colour, label=name)
-        error = [part["measured"] - part["low"], part["high"] - part["measured"]]
+        error = look.bars(part, "measured")
         axes.errorbar(part["s"], part["measured"], error, color="tab:blue", lw=0, elinewidth=1)
         axes.set(xscale="log", yscale="log", title=f"n = {n}, k = {k}")
         axes.set(xlabel="neurons s", ylabel="complexity")

@@ -21,7 +21,7 @@ def margin_game(tables: Tables) -> Figure:
     for use, colour in USES.items():
         part = rows[rows["use"] == use]
         x = [groups.index(name) for name in part["group"]]
-        spread = [part["share"] - part["low"], part["high"] - part["share"]]
+        spread = look.bars(part, "share")
         left.errorbar(x, part["share"], np.maximum(spread, 0), lw=0, elinewidth=1, color=colour)
         face = "none" if use == "never" else colour
         size = 14 * part["dimension"]
