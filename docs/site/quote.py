@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 from elegans.report import page
-from elegans.report.result import Result
+from elegans.report.result import Claim, Result
 
 PAGES = Path(__file__).parents[1]
 RESULTS = PAGES / "results"
@@ -37,7 +37,7 @@ def claims(result: Result) -> str:
     """The claims of a result as a fenced block, a paragraph each."""
     paragraphs = [
         textwrap.fill(
-            f"{claim.outcome}: {claim.text}: {claim.measured}",
+            f"{claim.outcome}: {claim.text}: {claim.measured}{reason(claim)}",
             WIDTH,
             subsequent_indent="    ",
             break_long_words=False,
@@ -46,6 +46,11 @@ def claims(result: Result) -> str:
         for claim in result.claims
     ]
     return "\n".join(["```", *paragraphs, "```"])
+
+
+def reason(claim: Claim) -> str:
+    """Why a claim is known to fail, as the end of a sentence."""
+    return f". Why: {claim.known_failure.rstrip('.')}." if claim.known_failure else ""
 
 
 def table(result: Result, name: str) -> str:

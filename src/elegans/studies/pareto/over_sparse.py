@@ -332,6 +332,8 @@ STUDY = Study(
         "threshold": ",.0f",
         "expected": ",.0f",
         "low": ".3g",
+        "thresholds.low": ",.0f",
+        "thresholds.high": ",.0f",
         "high": ".3g",
         "prescribed": ".3g",
         "looseness": ".3g",
