@@ -120,7 +120,8 @@ def _success_rates(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
         axes.errorbar(m, rate, error, color=shade[width], label=f"r = {width:,}", **style)
     least = part["theory"].iloc[0]
     words = f"no learner can know the bits from\nfewer than log2 C(n, k) = {least:.1f} examples"
-    axes.text(0.99, 0.04, words, color="crimson", fontsize=8, ha="right", transform=axes.transAxes)
+    place: dict[str, Any] = {"ha": "right", "transform": axes.transAxes, "fontsize": 8}
+    axes.text(0.99, 0.04, words, color="crimson", backgroundcolor="#ffffffb0", **place)
     axes.set(xscale="log", ylim=(-0.03, 1.05), xlabel="training examples m", ylabel="success rate")
     axes.set_title(f"{_name(part)}: success rate")
     _samples_axis(axes, part)
@@ -155,7 +156,15 @@ def _time(axes: Axes, part: pd.DataFrame, tables: Tables) -> None:
         axes.plot(x, middle, "x", color=shade.get(width, "0.3"), ms=6, label=label)
     axes.axhline(steps, color="0.6", lw=1, ls="--")
     words = f"{steps:,} steps: the end"
-    axes.text(0.99, steps, words, transform=axes.get_yaxis_transform(), color="0.4", ha="right")
+    axes.text(
+        0.99,
+        steps,
+        words,
+        transform=axes.get_yaxis_transform(),
+        color="0.4",
+        ha="right",
+        va="bottom",
+    )
     axes.set(xscale="log", yscale="log", xlabel="training examples m")
     axes.set(ylabel="median steps to success", title=f"{_name(part)}: steps needed")
     look.plain_ticks(axes)

@@ -176,7 +176,7 @@ STUDY = Study(
     source="Pareto paper, Figures 1, 2 and 4",
     scales={
         "quick": Scale(QUICK, minutes=2),
-        "laptop": Scale(LAPTOP, minutes=67),
+        "laptop": Scale(LAPTOP, minutes=50),
         "paper": Scale(PAPER, minutes=1_300_000),
     },
     runs=runs,

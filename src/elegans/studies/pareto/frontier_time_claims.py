@@ -13,6 +13,7 @@ from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap_clustered
 from elegans.studies.pareto.frontier_claims import GROUP, SOURCE, finished, on_grid
 from elegans.studies.pareto.scores import larger, seeds_for
+from elegans.studies.study import known_failure
 
 HALF = 0.5
 LONG = 0.25  # of a run, for a delay
@@ -141,6 +142,16 @@ def fewer_samples_take_longer(tables: Tables) -> Claim:
     )
 
 
+@known_failure(
+    reason=(
+        "wide networks do: on 50 bits, at laptop scale, those of width 300 and 1,000 wait for 69% to "
+        "98% of the run in the median. Narrow ones, of width 10 and 30, fit their examples only "
+        "when they have learned the parity, so that the interval over all widths reaches below a "
+        "quarter; and on 100 bits the edge is at 2,000 examples and more, which networks up to "
+        "width 300 do not fit before either"
+    ),
+    scales=("quick", "laptop"),
+)
 def runs_grok_at_the_edge(tables: Tables) -> Claim:
     """At the least feasible m runs fit their examples long before they succeed; not at large m.
 
