@@ -30,8 +30,8 @@ def lucky_neurons(tables: Tables) -> Figure:
         n, k = cast(tuple[int, int], key)
         error = look.bars(part, "lucky_rate")
         first.errorbar(part["width"], part["lucky_rate"], error, fmt="o", color=colour, capsize=2)
-        widths = np.geomspace(part["width"].min(), part["width"].max(), 50)
-        computed = [chance_inside(n, k, round(width)) for width in widths]
+        widths = np.unique(np.geomspace(part["width"].min(), part["width"].max(), 50).round())
+        computed = [chance_inside(n, k, int(width)) for width in widths]
         first.plot(widths, computed, color=colour, label=f"n = {n}, k = {k}")
     first.set(xscale="log", xlabel="width r", ylabel="share of networks", ylim=(-0.03, 1.05))
     first.set_title("Networks with a lucky neuron:\ncounted (dots), computed (lines)")
