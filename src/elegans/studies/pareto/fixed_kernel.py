@@ -52,6 +52,7 @@ TEST_ROWS = 2000
 CONTROL = (1.0, 2.0)  # samples of the kernel without biases, as multiples of C(n, k)
 ALPHA = 1e-6  # the ridge penalty; those of PENALTIES bring the norm below C(n, k)^(1/2)
 PENALTIES = (3.0, 10.0, 30.0)
+MULTIPLES = tuple(0.5 * 1.08**i for i in range(28))  # up to 4
 TARGET = 0.5  # share of SGD's runs that succeed at its threshold
 
 
@@ -238,7 +239,7 @@ STUDY = Study(
             Settings(
                 ns=(12, 15, 19, 24),
                 k=3,
-                multiples=(0.5, 0.7, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0),
+                multiples=MULTIPLES,
                 seeds=6,
                 width=100,
                 samples=tuple(round(50 * 2 ** (i / 4)) for i in range(21)),
@@ -251,7 +252,7 @@ STUDY = Study(
             Settings(
                 ns=(12, 15, 19, 24, 30),
                 k=3,
-                multiples=(0.5, 0.7, 1.0, 1.2, 1.4, 1.7, 2.0, 2.4, 2.8, 3.4, 4.0),
+                multiples=MULTIPLES,
                 seeds=20,
                 width=300,
                 samples=tuple(round(50 * 2 ** (i / 4)) for i in range(25)),
