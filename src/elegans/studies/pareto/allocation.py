@@ -203,7 +203,7 @@ STUDY = Study(
                 neurons=300,
                 widths=(10, 30, 100, 300),
                 samples=(1000, 2000),
-                seeds=10,
+                seeds=30,
                 steps=15_000,
             ),
             minutes=2,

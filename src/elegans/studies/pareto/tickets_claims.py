@@ -25,8 +25,8 @@ PARTIAL = 0.25  # error of one that misses one kink of the parity
 
 @known_failure(
     reason=(
-        "at n = 50 tickets are not ahead: under this decay weights forget where they started within "
-        "1,000 steps, and wide networks take 15,000 and more"
+        "at n = 50 tickets are not ahead: under this decay weights forget where they started "
+        "within 1,000 steps, and wide networks take 15,000 and more"
     ),
     scales=("laptop",),
 )
