@@ -28,6 +28,7 @@ TINY = lottery_tickets.Settings(
     children=2,
     parent_steps=2000,
     steps=400,
+    early=200,
     evaluate_every=100,
 )
 
@@ -142,7 +143,6 @@ def made_up(rates, start=0.5, pruned=0.1, early=None):
             "steps": 1000,
             "start_error": start,
             "partial_steps": 500.0,
-            "quarter": False,
             "is_constant": False,
             "early": child < 10 * early.get(arm, 0.9 if arm.startswith("ticket") else 0.1),
         }

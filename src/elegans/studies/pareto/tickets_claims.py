@@ -180,13 +180,6 @@ def pruning_keeps_the_function(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    reason=(
-        "in half of 200,000 steps fresh neurons have caught up; tickets are ahead in a quarter of "
-        "them, as the table shows, which was seen afterwards and not tested"
-    ),
-    scales=("laptop",),
-)
 def tickets_learn_sooner_without_decay(tables: Tables) -> Claim:
     """Without weight decay tickets, by either norm, learn sooner than fresh neurons."""
     text = "Without weight decay, so that weights remember their start, tickets learn sooner"

@@ -122,7 +122,6 @@ def arm_table(children: pd.DataFrame) -> pd.DataFrame:
                 "rate": rate.value,
                 "low": rate.low,
                 "high": rate.high,
-                "quarter": part["quarter"].mean(),
                 "early": part["early"].mean(),
                 "partial": part["partial_steps"].notna().mean(),
                 "constant": part["is_constant"].mean(),
