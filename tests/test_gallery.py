@@ -14,7 +14,7 @@ from tests.report.test_bundle import claim, result
 @pytest.fixture
 def bundle(tmp_path):
     """A drawn bundle of a study of the catalogue, with a failure and a large table."""
-    rows = pd.DataFrame({"x": np.random.default_rng(0).random(2000)})
+    rows = pd.DataFrame({"x": np.random.default_rng(0).random(5000)})
     points = pd.DataFrame({"x": [10, 100], "y": [0.125, 0.5], "name": ["a|b", "*c*"]})
     claims = [
         claim("width *helps*"),

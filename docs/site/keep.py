@@ -22,7 +22,7 @@ from elegans.report.tables import to_csv
 from elegans.studies import catalogue
 
 RESULTS = Path(__file__).parents[1] / "results"
-TABLE_BYTES = 12_000
+TABLE_BYTES = 50_000
 PICTURE_BYTES = 150_000
 # Width and colours of a picture, the first that is small enough.
 COMPACT = [(1400, 256), (1400, 128), (1400, 64), (1200, 128), (1200, 64), (1000, 64), (800, 32)]

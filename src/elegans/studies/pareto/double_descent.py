@@ -144,7 +144,7 @@ STUDY = Study(
                 few=10_000,
                 many=100_000,
             ),
-            minutes=20,
+            minutes=5,
         ),
         "paper": Scale(
             Settings(

@@ -139,7 +139,7 @@ def double_descent(tables: Tables) -> Figure:
         below.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
         below.yaxis.set_major_formatter(look.THOUSANDS)
         below.yaxis.set_minor_formatter(NullFormatter())
-    panels[0, 0].set_ylabel("success rate (grey: compared by the claims)")
+    panels[0, 0].set_ylabel("success rate")
     panels[1, 0].set_ylabel("median steps to success\n(no dot: half of the runs fail)")
     panels[0, 0].legend(loc="lower right")
     return picture
@@ -196,7 +196,7 @@ def _row_of_runs(axes: Axes, runs: pd.DataFrame, row: int, steps: int) -> None:
     rate = runs["success"].mean()
     axes.text(1.21 * steps, row, f"{rate:.0%}", ha="right", va="center", fontsize=8)
     if row == 0:
-        axes.legend(loc="lower right", ncols=len(sizes), bbox_to_anchor=(1.0, 0.98))
+        axes.legend(loc="lower right", ncols=len(sizes), bbox_to_anchor=(0.8, 0.98))
 
 
 def large_n(tables: Tables) -> Figure:

@@ -11,7 +11,7 @@ def statistical_queries(tables: Tables) -> Figure:
     facts = tables.facts
     picture = look.figure(
         12,
-        5.2,
+        4.6,
         "What averages up to a tolerance can find: a parity of "
         f"{facts['k']} of {facts['n']} bits by search, {facts['path_k']} of {facts['path_n']} by "
         "gradient descent",
@@ -36,7 +36,7 @@ def statistical_queries(tables: Tables) -> Figure:
     left.set(xlabel="share of the supports that are asked about", ylabel="searches that succeed")
     left.set(title="Budget buys luck, if answers are precise", ylim=(-0.05, 1.05))
     left.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    left.legend(loc="upper left", bbox_to_anchor=(0.0, -0.16), ncols=2, fontsize=7)
+    left.legend(loc="upper left", fontsize=7)
     blinding = tables["blinding"]
     for _, line in blinding.groupby("seed"):
         right.plot(line["tolerance"], line["not_hidden"], color="0.4", marker="o", ms=3, lw=1)
