@@ -58,6 +58,12 @@ def most_samples(tables: Tables) -> pd.DataFrame:
     return part[part["samples"] == part.groupby(["arm", "n", "s"])["samples"].transform("max")]
 
 
+@known_failure(
+    "With truncation all runs do. Without it 25 of 32 do at s = 9 and 27 at s = 35, with the most "
+    "examples; the others end at losses between 0.10 and 0.14. The theorem itself begins at an s "
+    "of hundreds of millions.",
+    scales=["quick"],
+)
 def the_algorithm_reaches_its_loss(tables: Tables) -> Claim:
     """With enough samples and width, the hinge loss on new examples is at most epsilon."""
     rates = {
@@ -98,11 +104,6 @@ def fixed_features_fail(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The exponent is 0.26 above that of the exact calculation, but with 16 runs per size its "
-    "interval reaches 0.06 further than one half.",
-    scales=["quick"],
-)
 def samples_grow_with_sparsity(tables: Tables) -> Claim:
     """The threshold in samples grows as s^(k-1), as the theorem is stated."""
     return power_claim(
@@ -154,12 +155,6 @@ def truncation_saves_samples(tables: Tables) -> Claim:
     )
 
 
-@known_failure(
-    "The exponent is 0.25 above that of the exact calculation, and its interval reaches 0.01 "
-    "further than one half. Half of the runs succeed with 46 neurons at s = 9 and with 4 at "
-    "s = 35, where widths come in steps of two.",
-    scales=["quick"],
-)
 def width_falls_with_sparsity(tables: Tables) -> Claim:
     """The threshold in width falls as s^-k."""
     return power_claim(
