@@ -25,8 +25,9 @@ PARTIAL = 0.25  # error of one that misses one kink of the parity
 
 @known_failure(
     reason=(
-        "at n = 50 tickets are not ahead: under this decay weights forget where they started "
-        "within 1,000 steps, and wide networks take 15,000 and more"
+        "at n = 50, under this decay, nearly all networks of five neurons end with one answer for "
+        "all examples (96% and more of those that fail, tickets or not): weights shrink by half in "
+        "700 steps, and wide networks take 15,000 and more to learn"
     ),
     scales=("laptop",),
 )
@@ -36,7 +37,7 @@ def tickets_beat_fresh_neurons(tables: Tables) -> Claim:
 
 
 @known_failure(
-    reason="at n = 50 weights forget where they started long before wide networks learn",
+    reason="at n = 50, under this decay, tickets and other neurons alike end as a constant",
     scales=("laptop",),
 )
 def tickets_beat_other_neurons(tables: Tables) -> Claim:
@@ -152,7 +153,7 @@ def tickets_start_poor(tables: Tables) -> Claim:
         "five neurons are often too few, and twenty are enough: the function is in the heaviest "
         "neurons, not always in the five heaviest"
     ),
-    scales=("quick", "laptop"),
+    scales=("quick",),
 )
 def pruning_keeps_the_function(tables: Tables) -> Claim:
     """A check of the prune: at the end of training the heaviest neurons carry the function."""
