@@ -246,7 +246,7 @@ STUDY = Study(
     ),
     source="Pareto paper, appendix C.2, Figure 5",
     scales={
-        "quick": Scale(QUICK, minutes=3),
+        "quick": Scale(QUICK, minutes=1),
         "laptop": Scale(LAPTOP, minutes=7),
         "paper": Scale(PAPER, minutes=120),
     },
