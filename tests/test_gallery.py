@@ -141,11 +141,12 @@ def test_pages_quote_the_results_that_are_kept():
 
 
 def test_quotes_are_renewed_and_nothing_else_changes(bundle, tmp_path):
-    old = "a\n<!-- claims: frontier -->\n```\nholds: all\n```\nb\n"
+    old = "a\n<!-- claims: frontier -->\n- holds: all\n\nb\n"
     new = quote.quoted(old, bundle.parent)
-    assert new.startswith("a\n<!-- claims: frontier -->\n```\nholds: width *helps*: ")
-    assert "\nknown failure: nothing fails: " in new
-    assert new.endswith("\n```\nb\n")
+    assert new.startswith("a\n<!-- claims: frontier -->\n- ✓ holds: width \\*helps\\*: ")
+    assert "\n- ✗ known failure: nothing fails: " in new
+    assert "5 \\< 6. Why: noise | data.\n" in new
+    assert new.endswith("\n\nb\n")
     table = "<!-- table: frontier points -->\n| old |\n\nb\n"
     new = quote.quoted(table, bundle.parent)
     assert new.splitlines()[1:3] == ["| x | y | name |", "| --- | --- | --- |"]

@@ -1,24 +1,20 @@
 """Claims and tables of kept results inside pages; `python -m docs.site.quote` renews them.
 
-In a page, `<!-- claims: KEY -->` stands before a fenced block with the claims of the bundle
-`docs/results/KEY/`, as they were printed, and `<!-- table: KEY NAME -->` before one of its tables.
+In a page, `<!-- claims: KEY -->` stands before a list of the claims of the bundle
+`docs/results/KEY/`, and `<!-- table: KEY NAME -->` before one of its tables.
 So no number is copied by hand, and a test says when a page is behind its bundle.
 """
 
 import re
-import textwrap
 from pathlib import Path
 
+from docs.site import gallery
 from elegans.report import page
 from elegans.report.result import Claim, Result
 
 PAGES = Path(__file__).parents[1]
 RESULTS = PAGES / "results"
-WIDTH = 116
-QUOTE = re.compile(
-    r"^<!-- (claims|table): (\S+)(?: (\S+))? -->\n(?:```\n.*?^```\n|(?:\|[^\n]*\n)*)",
-    re.MULTILINE | re.DOTALL,
-)
+QUOTE = re.compile(r"^<!-- (claims|table): (\S+)(?: (\S+))? -->\n(?:(?:- |\|).*\n)*", re.MULTILINE)
 
 
 def quoted(text: str, results: Path = RESULTS) -> str:
@@ -34,18 +30,13 @@ def quoted(text: str, results: Path = RESULTS) -> str:
 
 
 def claims(result: Result) -> str:
-    """The claims of a result as a fenced block, a paragraph each."""
-    paragraphs = [
-        textwrap.fill(
-            f"{claim.outcome}: {claim.text}: {claim.measured}{reason(claim)}",
-            WIDTH,
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
+    """The claims of a result as a list, a line each."""
+    return "\n".join(
+        f"- {gallery.SYMBOLS[claim.outcome]} {claim.outcome}: "
+        # few signs are escaped, as the page is read as text too
+        + re.sub(r"([*_<$])", r"\\\1", f"{claim.text}: {claim.measured}{reason(claim)}")
         for claim in result.claims
-    ]
-    return "\n".join(["```", *paragraphs, "```"])
+    )
 
 
 def reason(claim: Claim) -> str:

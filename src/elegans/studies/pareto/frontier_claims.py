@@ -47,6 +47,11 @@ def least_samples(part: pd.DataFrame) -> pd.DataFrame:
     return least.groupby(["width", "seed"])["samples"].min().unstack("width")
 
 
+def shown(chance: float) -> str:
+    """A chance in percent; one that would be rounded to zero, as less than what is shown."""
+    return f"{chance:.1%}" if chance >= 0.001 else "less than 0.1%"
+
+
 def width_buys_data(tables: Tables) -> Claim:
     """The widest network learns from fewer samples than the narrowest, seed by seed."""
     wins: dict[str, Interval] = {}
@@ -127,7 +132,7 @@ def width_turns_failure_into_success(tables: Tables) -> Claim:
         measured=(
             f"from 0% at the smallest to 100% at the largest width in {len(whole)} of "
             f"{len(columns)} columns ({'; '.join(whole) or 'none'}); the chance of such a column "
-            f"among so many, if width made no difference: {chance:.1%}"
+            f"among so many, if width made no difference: {shown(chance)}"
         ),
         against=(
             "no column with rates of 0% and 100% in so many seeds that chance does so in "
@@ -189,8 +194,8 @@ def sparse_buys_data(tables: Tables) -> Claim:
         source=f"{SOURCE} (3)",
         measured=(
             f"of the widest networks {fewer} seeds need fewer examples from the sparse init, "
-            f"{more} more and {len(total) - fewer - more} as many; a fair coin does so, or better, "
-            f"with a chance of {chance:.1%}"
+            f"{more} more and {len(total) - fewer - more} as many; the chance of that for a fair "
+            f"coin: {shown(chance)}"
         ),
         against=f"a chance of {LEVEL:.0%} or more that a fair coin does so",
         holds=chance < LEVEL,
