@@ -241,7 +241,7 @@ def test_a_seed_has_one_vote_for_what_a_sparse_init_buys_whatever_the_tasks():
     assert not claim.holds
 
 
-def test_sparse_starts_of_different_widths_are_nested():
+def test_sparse_inits_of_different_widths_are_nested():
     """What a seed's narrow network reads, the first neurons of its wide one read too."""
     task, init = Parity(50, 3), inits.Sparse(2)
     narrow, wide = (

@@ -8,7 +8,7 @@ from elegans.statistics import Interval, bootstrap, wilson
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 1.1, tested here"
-NEAR = 0.15  # difference in the share of training sets that counts as none
+SHARE_TOLERANCE = 0.15  # difference in the share of training sets that counts as none
 
 
 def firsts(tables: Tables, samples: int) -> pd.DataFrame:
@@ -39,7 +39,8 @@ def medians_in_words(tables: Tables, samples: int) -> str:
 @known_failure(
     reason=(
         "restarts of narrow networks are ahead with few examples too, in nearly every training "
-        "set; only by the end does the wide network learn as many of them"
+        "set; by the end the wide network has learned as many as 30 x 10, 93%, and more than "
+        "10 x 30, 73%"
     ),
     scales=("quick",),
 )
@@ -99,14 +100,17 @@ def restarts_are_independent(tables: Tables) -> Claim:
     interval = bootstrap(by_set.to_numpy(), np.mean)
     means = [float(gap.mean()) for gap in gaps]
     return Claim(
-        text=f"Restarts on one training set are as good as independent ones, within {NEAR:.0%}",
+        text=(
+            "Where independent restarts would learn half of the training sets, restarts on one set "
+            f"learn as many, within {SHARE_TOLERANCE:.0%}"
+        ),
         source="this study: success within R restarts is 1 - (1 - p)^R",
         measured=(
             "training sets that are learned, measured minus predicted, where the prediction is "
             f"nearest to one half: {interval:+.0%} over {len(by_set)} training sets, all "
             f"{len(gaps)} divisions together (from {min(means):+.0%} to {max(means):+.0%})"
         ),
-        against=f"an interval of the difference that reaches {NEAR:.0%} to either side",
-        holds=-NEAR < interval.low <= interval.high < NEAR,
+        against=f"an interval of the difference that reaches {SHARE_TOLERANCE:.0%} to either side",
+        holds=-SHARE_TOLERANCE < interval.low <= interval.high < SHARE_TOLERANCE,
         interval=interval,
     )

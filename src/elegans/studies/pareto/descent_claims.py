@@ -71,7 +71,7 @@ def success_falls(tables: Tables) -> Claim:
     drops = drop(tables, strong)
     interval = gain(0 * drops, drops)
     return positive_claim(
-        "Under strong weight decay success is lost again as examples are added",
+        "Under the stronger weight decay success is lost again as examples are added",
         SOURCE,
         f"weight decay {strong}, all widths: the success rate falls by {interval:.0%} between "
         f"{sizes(tables)}",
@@ -97,7 +97,7 @@ def success_returns(tables: Tables) -> Claim:
     most = more.groupby("seed")["success"].mean()
     interval = gain(many, most)
     return positive_claim(
-        "Under strong weight decay success returns with still more examples, or online",
+        "Under the stronger weight decay success returns with still more examples, or online",
         RETURN,
         f"weight decay {strong}, all widths: {many.mean():.0%} at m = {facts['many']:,}, "
         f"{most.mean():.0%} beyond and online; gain {interval:+.0%}",
@@ -113,7 +113,7 @@ def the_drop_shrinks_with_width(tables: Tables) -> Claim:
     falls = {width: drop(tables, strong, width) for width in (narrow, wide)}
     interval = gain(falls[wide], falls[narrow])
     return positive_claim(
-        "Under strong weight decay wider networks lose less",
+        "Under the stronger weight decay wider networks lose less",
         SOURCE,
         f"weight decay {strong}: the rate falls by {falls[narrow].mean():.0%} at width {narrow:,} "
         f"and by {falls[wide].mean():.0%} at width {wide:,}; difference {interval:+.0%}",

@@ -22,7 +22,7 @@ def lucky_neurons(tables: Tables) -> Figure:
     picture = look.figure(
         5 * (1 + len(tasks)),
         4,
-        f"Does a lucky start decide? 2-sparse networks, m = {tables.facts['samples']:,} examples, "
+        f"Does a lucky init decide? 2-sparse networks, m = {tables.facts['samples']:,} examples, "
         f"{tables.facts['seeds']} runs per width",
     )
     first, *panels = picture.subplots(1, 1 + len(tasks))

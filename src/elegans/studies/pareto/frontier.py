@@ -204,6 +204,7 @@ STUDY = Study(
     formats={
         "rates": ".0%",
         "rate": ".0%",
+        "wait": ".0%",
         "low": ".0%",
         "high": ".0%",
         "test_error": ".1%",
@@ -234,7 +235,8 @@ STUDY = Study(
         "rates": "Success rate by width (downwards) and number of training examples m (across)",
         "cells": (
             "One row per cell of the grid and of the sizes between (part is zoom): success rate "
-            "with its 95% Wilson interval, the median steps to success, and two lower limits of "
+            "with its 95% Wilson interval, the median steps to success, the median share of a run "
+            "between the first fit of its rows and success (wait), and two lower limits of "
             "the samples: log2 C(n, k), and Proposition 3 of the paper, which says nothing at "
             "these sizes."
         ),

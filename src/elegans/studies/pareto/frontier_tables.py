@@ -67,11 +67,18 @@ def cell_table(table: pd.DataFrame, steps: int) -> pd.DataFrame:
                 "low": rate.low if rate else 0.0,
                 "high": rate.high if rate else 1.0,
                 "median_steps": median if np.isfinite(median) else np.nan,
+                "wait": wait_share(finished[success]),
                 "theory": resources.statistical_limit(int(n), int(k)),
                 "theory_proposition_3": bound,
             }
         )
     return pd.DataFrame(rows).astype({"samples": "Int64"})
+
+
+def wait_share(runs: pd.DataFrame) -> float:
+    """Of runs that succeeded, the median share between their first fit of all rows and success."""
+    steps = runs["steps"].astype(float)
+    return float(((steps - runs["fitted"]).clip(lower=0).fillna(0.0) / steps).median())
 
 
 def rates(cells: pd.DataFrame) -> pd.DataFrame:

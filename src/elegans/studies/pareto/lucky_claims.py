@@ -139,12 +139,20 @@ def success_is_calibrated(tables: Tables) -> Claim:
 
     interval: Interval = bootstrap_clustered(runs, slope)
     rates = runs.groupby("width")["early"].mean()
+    held = (runs["lucky"] > 0).groupby(runs["width"]).mean()
     return Claim(
-        text="The rate of early success of a width is the chance that it holds a lucky neuron",
+        text=(
+            "Over widths, early success grows with the chance of a lucky neuron, with a slope near "
+            "1 and within 20 points"
+        ),
         source=SOURCE,
         measured=(
             "early success, measured and predicted: "
-            + "; ".join(f"width {r}: {rates[r]:.0%} and {predicted[r]:.0%}" for r in rates.index)
+            + "; ".join(
+                f"width {r}: {rates[r]:.0%} and {predicted[r]:.0%} ({held[r]:.0%} of these runs "
+                "hold one)"
+                for r in rates.index
+            )
             + f"; slope {interval:.2f}"
         ),
         against=(

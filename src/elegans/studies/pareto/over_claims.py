@@ -23,7 +23,7 @@ def exponent(tables: Tables, law: str) -> tuple[Interval, float]:
 
 
 def is_near(slope: Interval, expected: float) -> bool:
-    """Whether a slope is within 0.3 of what is expected, and its interval within one half."""
+    """Whether a slope is near what is expected, and its interval within one half of it."""
     return (
         abs(slope.value - expected) <= EXPONENT_TOLERANCE
         and expected - 0.5 < slope.low <= slope.high < expected + 0.5
@@ -105,7 +105,7 @@ def fixed_features_fail(tables: Tables) -> Claim:
 
 
 def samples_grow_with_sparsity(tables: Tables) -> Claim:
-    """The threshold in samples grows as s^(k-1), as the theorem is stated."""
+    """The threshold in samples grows as calculated at these sizes."""
     return power_claim(
         tables,
         "samples over s, plain",
