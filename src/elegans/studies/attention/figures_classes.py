@@ -75,8 +75,8 @@ def _layer(axes: Axes) -> None:
     for j in range(COUNT):
         _box(axes, j, 1.8, "head" if j != COUNT - 2 else "...", HEAD)
         for i in range(COUNT):
-            own = {"color": "#d95f02", "lw": 1.6} if i == j else {"lw": 0.6}
-            _arrow(axes, (i, 0), (j, 1.8), **own)
+            style = {"color": "#d95f02", "lw": 1.6} if i == j else {"lw": 0.6}
+            _arrow(axes, (i, 0), (j, 1.8), **style)
         _box(axes, j, 3.3, ("$y_1$", "$y_2$", "...", "$y_T$")[j], READ)
         _arrow(axes, (j, 1.8), (j, 3.3))
     axes.text(COUNT - 0.5, 1.72, "same\nweights", fontsize=8, va="center")
@@ -90,8 +90,8 @@ def _read_at_cls(axes: Axes) -> None:
     _box(axes, COUNT, 0, "[CLS]", READ)
     _box(axes, COUNT, 1.8, "head", HEAD)
     for i in range(COUNT + 1):
-        own = {"color": "#d95f02", "lw": 1.6} if i == COUNT else {}
-        _arrow(axes, (i, 0), (COUNT, 1.8), **own)
+        style = {"color": "#d95f02", "lw": 1.6} if i == COUNT else {}
+        _arrow(axes, (i, 0), (COUNT, 1.8), **style)
     _box(axes, COUNT, 2.8, "$y_{CLS}$", READ)
     _arrow(axes, (COUNT, 1.8), (COUNT, 2.8))
     _box(axes, COUNT, 3.8, r"$w^\top y_{CLS}$", READ, width=1.1)

@@ -87,13 +87,13 @@ def curves(runs: Runs) -> pd.DataFrame:
     """Margin, its ratio to the largest, norm and loss of each run at each evaluation."""
 
     def curve(run: Run) -> pd.DataFrame:
-        seen = run.probes
-        columns = {name: seen[f"margin.{name}"] for name in ("margin", "ratio", "norm")}
-        power = {"power": seen["features.power"]} if "features.power" in seen else {}
+        probes = run.probes
+        columns = {name: probes[f"margin.{name}"] for name in ("margin", "ratio", "norm")}
+        power = {"power": probes["features.power"]} if "features.power" in probes else {}
         # Where batches are drawn there is no training set, and the loss is that of drawn pairs.
         losses = run.history["train_loss"].fillna(run.history["test_loss"])
-        loss = np.interp(seen["step"], run.history["step"], losses)
-        return pd.DataFrame({"step": seen["step"], **columns, **power, "loss": loss})
+        loss = np.interp(probes["step"], run.history["step"], losses)
+        return pd.DataFrame({"step": probes["step"], **columns, **power, "loss": loss})
 
     return runs.rows(curve)
 
@@ -114,10 +114,10 @@ def share_curves(runs: Runs) -> pd.DataFrame:
     """The norm share per representation at each evaluation, with the time of gradient flow."""
 
     def part(run: Run) -> pd.DataFrame:
-        seen, training = run.probes, run.experiment.training
+        probes, training = run.probes, run.experiment.training
         labels = theory.real_character_table(run.experiment.task.group).labels
-        table = pd.DataFrame(seen["features.shares"], columns=list(labels)).assign(
-            step=seen["step"], time=flow_times(training, np.asarray(seen["step"]))
+        table = pd.DataFrame(probes["features.shares"], columns=list(labels)).assign(
+            step=probes["step"], time=flow_times(training, np.asarray(probes["step"]))
         )
         return table.melt(["step", "time"], var_name="representation", value_name="share")
 

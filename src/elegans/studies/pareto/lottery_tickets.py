@@ -132,8 +132,8 @@ def runs(settings: Settings) -> Generator[dict[str, Sweep], dict[str, Runs], Non
             for arm, neurons in selections(run, settings.neurons).items():
                 init = inits.FromRun(run.experiment, run.seed, at="start", neurons=neurons)
                 labels = {"decay": decay, "arm": arm, "parent": run.seed}
-                own = settings.child_seeds(run.seed)
-                tickets.append((labels, settings.child(decay, init), own))
+                children = settings.child_seeds(run.seed)
+                tickets.append((labels, settings.child(decay, init), children))
         laws = {"fresh": FirstOf(inits.Sparse(2), settings.width), "narrow": inits.Sparse(2)}
         for arm, law in laws.items():
             fresh.append(({"decay": decay, "arm": arm}, settings.child(decay, law)))

@@ -34,9 +34,10 @@ from elegans.keys import keys_of
 from elegans.models import MLP, inits
 from elegans.report.result import Tables
 from elegans.runs import Run, Runs
-from elegans.statistics import censored_median, wilson
+from elegans.statistics import wilson
 from elegans.studies.pareto import lucky_claims
 from elegans.studies.pareto.recipe import COLUMNS, finished, training
+from elegans.studies.pareto.scores import success
 from elegans.studies.study import Scale, Study
 from elegans.sweeps.sweep import Sweep
 from elegans.tasks import Parity
@@ -170,23 +171,8 @@ def outcomes(table: pd.DataFrame) -> pd.DataFrame:
     for key, part in finished(table).groupby(["n", "k", "width"], sort=False):
         n, k, width = cast(tuple[Any, ...], key)
         for name, group in {"lucky": part["lucky"] > 0, "not lucky": part["lucky"] == 0}.items():
-            chosen = part[group]
-            rate = wilson(int(chosen["success"].sum()), len(chosen)) if len(chosen) else None
-            steps, success = chosen["steps"].to_numpy(float), chosen["success"].to_numpy()
-            median = censored_median(steps, success).value if rate else np.inf
-            rows.append(
-                {
-                    "n": int(n),
-                    "k": int(k),
-                    "width": int(width),
-                    "network": name,
-                    "runs": len(chosen),
-                    "rate": rate.value if rate else np.nan,
-                    "low": rate.low if rate else 0.0,
-                    "high": rate.high if rate else 1.0,
-                    "median_steps": median if np.isfinite(median) else np.nan,
-                }
-            )
+            labels = {"n": int(n), "k": int(k), "width": int(width), "network": name}
+            rows.append({**labels, **success(part[group])})
     return pd.DataFrame(rows)
 
 

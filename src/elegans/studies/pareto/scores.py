@@ -32,26 +32,31 @@ def with_spared(table: pd.DataFrame, steps: int) -> pd.DataFrame:
 
 
 def summary(table: pd.DataFrame, by: Sequence[str], steps: int) -> pd.DataFrame:
-    """One row per group of finished runs: success with its interval, median steps, steps spared.
+    """One row per group of finished runs: success with its interval, median steps, steps spared."""
+    rows = []
+    for key, part in with_spared(table, steps).groupby(list(by), sort=False, dropna=False):
+        labels = dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True))
+        rows.append({**labels, **success(part), "spared": part["spared"].mean()})
+    return pd.DataFrame(rows)
+
+
+def success(runs: pd.DataFrame) -> dict[str, Any]:
+    """How many finished runs there are, how often they succeed, with its interval, and when.
 
     The median counts runs without success as infinitely long, and is missing where half are.
     """
-    rows = []
-    for key, part in with_spared(table, steps).groupby(list(by), sort=False, dropna=False):
-        rate = wilson(int(part["success"].sum()), len(part))
-        median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
-        rows.append(
-            {
-                **dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)),
-                "runs": len(part),
-                "rate": rate.value,
-                "low": rate.low,
-                "high": rate.high,
-                "median_steps": median if np.isfinite(median) else np.nan,
-                "spared": part["spared"].mean(),
-            }
-        )
-    return pd.DataFrame(rows)
+    rate, median = Interval(np.nan, 0.0, 1.0), np.inf
+    if len(runs):
+        is_success = runs["success"].to_numpy(bool)
+        rate = wilson(int(is_success.sum()), len(runs))
+        median = censored_median(runs["steps"].to_numpy(float), is_success).value
+    return {
+        "runs": len(runs),
+        "rate": rate.value,
+        "low": rate.low,
+        "high": rate.high,
+        "median_steps": median if np.isfinite(median) else np.nan,
+    }
 
 
 def seed_means(runs: pd.DataFrame, chosen: Mapping[str, Any], column: str = "spared") -> pd.Series:

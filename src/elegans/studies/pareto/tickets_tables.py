@@ -10,9 +10,9 @@ from jaxtyping import Float
 from elegans.keys import keys_of
 from elegans.models import inits
 from elegans.runs import Run, Runs
-from elegans.statistics import censored_median, wilson
 from elegans.studies.pareto import tickets_claims
 from elegans.studies.pareto.recipe import finished
+from elegans.studies.pareto.scores import success
 
 CURVES_PER_ARM = 10
 ROWS_PER_CURVE = 120
@@ -113,19 +113,13 @@ def arm_table(children: pd.DataFrame) -> pd.DataFrame:
     """Per decay and arm: success with its interval, what else was learned, and the first error."""
     rows = []
     for key, part in finished(children).groupby(["decay", "arm"], sort=False):
-        rate = wilson(int(part["success"].sum()), len(part))
-        median = censored_median(part["steps"].to_numpy(float), part["success"].to_numpy()).value
         rows.append(
             {
                 **dict(zip(("decay", "arm"), cast(tuple[Any, ...], key), strict=True)),
-                "runs": len(part),
-                "rate": rate.value,
-                "low": rate.low,
-                "high": rate.high,
+                **success(part),
                 "early": part["early"].mean(),
                 "partial": part["partial_steps"].notna().mean(),
                 "constant": part["is_constant"].mean(),
-                "median_steps": median if np.isfinite(median) else np.nan,
                 "least_start_error": part["start_error"].min(),
             }
         )

@@ -152,8 +152,8 @@ def measured(run: Run) -> dict[str, float]:
 
 def tables(settings: Settings, runs: Mapping[str, Runs]) -> dict[str, pd.DataFrame]:
     """One row per run, one per cell, and what the theorem asks for."""
-    found = pd.DataFrame([measured(run) for run in runs["runs"]])
-    table = pd.concat([runs["runs"].table, found], axis=1)
+    measures = pd.DataFrame([measured(run) for run in runs["runs"]])
+    table = pd.concat([runs["runs"].table, measures], axis=1)
     columns = ["arm", "n", "first_batch", "seed", "recovered", "readout_loss", "test_loss"]
     trials = table[[*columns, "test_error"]]
     return {"cells": cells(settings, trials), "trials": trials, "theory": theory(settings)}

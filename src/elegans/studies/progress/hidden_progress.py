@@ -110,8 +110,8 @@ def measured(run: Run) -> pd.DataFrame:
     """Error and measures at each look of a run."""
     history = run.history.set_index("step")["test_error"]
     names = {"path": "path", "lead": "lead", "share": "share", "gap.relaxed": "gap"}
-    seen = {name: run.probes[key] for key, name in names.items() if key in run.probes}
-    rows = pd.DataFrame({"step": run.probes["step"].astype(int), **seen})
+    measures = {name: run.probes[key] for key, name in names.items() if key in run.probes}
+    rows = pd.DataFrame({"step": run.probes["step"].astype(int), **measures})
     return rows.assign(error=history.reindex(rows["step"]).to_numpy())
 
 
@@ -138,11 +138,13 @@ def predictivity(looks: pd.DataFrame, times: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for share in MOMENTS:
         step = share * by_seed.median()
-        seen = at_step(parity, step)
-        seen = seen[(seen["error"] > CHANCE_ERROR) & np.isfinite(by_seed.reindex(seen.index))]
+        looks_then = at_step(parity, step)
+        looks_then = looks_then[
+            (looks_then["error"] > CHANCE_ERROR) & np.isfinite(by_seed.reindex(looks_then.index))
+        ]
         for name in ("path", "lead", "share", "gap", "error"):
-            x = seen[name].to_numpy(float)
-            y = (by_seed.reindex(seen.index) - seen["step"]).to_numpy(float)
+            x = looks_then[name].to_numpy(float)
+            y = (by_seed.reindex(looks_then.index) - looks_then["step"]).to_numpy(float)
             if len(x) < 3 or np.ptp(x) == 0:
                 continue
             value: Correlation = spearman(x, y)
