@@ -326,6 +326,14 @@ def test_a_panel_has_the_curves_of_its_own_task_and_boxes_of_their_cells():
     assert len(figures.width(tables).axes) == 8
 
 
+def test_a_wait_is_from_the_first_fit_to_success_and_there_is_none_online():
+    runs = runs_with({("dense", 10, 100): (1.0, 1000)}, fitted=400)["runs"]
+    online = runs.assign(samples=pd.array([None] * len(runs), "Int64"), fitted=np.nan)
+    late = runs.assign(samples=200, fitted=np.nan).astype({"samples": "Int64"})
+    cells = frontier_tables.cell_table(pd.concat([runs, late, online]), 10_000)
+    np.testing.assert_array_equal(cells["wait"], [0.6, 0.0, np.nan])
+
+
 def test_one_task_is_drawn_in_rows():
     tables = made_up(((50, 3),))
     assert [axes.get_title().split(":")[0] for axes in figures.frontier(tables).axes[::2]] == [

@@ -5,6 +5,7 @@ import pandas as pd
 
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, wilson
+from elegans.studies.pareto.scores import UNKNOWN
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 1.1, tested here"
@@ -24,7 +25,7 @@ def sooner(first: pd.Series, second: pd.Series) -> Interval:
     Of those that tell the two apart.
     """
     wins, losses = int((second < first).sum()), int((second > first).sum())
-    return wilson(wins, wins + losses) if wins + losses else Interval(np.nan, 0.0, 1.0)
+    return wilson(wins, wins + losses) if wins + losses else UNKNOWN
 
 
 def medians_in_words(tables: Tables, samples: int) -> str:

@@ -15,6 +15,7 @@ from scipy import special
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap, paired, wilson
 from elegans.studies.pareto.frontier_tables import GRID
+from elegans.studies.pareto.scores import UNKNOWN
 from elegans.studies.study import known_failure
 
 SOURCE = "Pareto paper, section 4.1"
@@ -199,7 +200,7 @@ def sparse_buys_data(tables: Tables) -> Claim:
         ),
         against=f"a chance of {LEVEL:.0%} or more that a fair coin does so",
         holds=chance < LEVEL,
-        interval=wilson(fewer, fewer + more) if fewer + more else Interval(np.nan, 0.0, 1.0),
+        interval=wilson(fewer, fewer + more) if fewer + more else UNKNOWN,
     )
 
 

@@ -67,7 +67,7 @@ def cell_table(table: pd.DataFrame, steps: int) -> pd.DataFrame:
                 "low": rate.low if rate else 0.0,
                 "high": rate.high if rate else 1.0,
                 "median_steps": median if np.isfinite(median) else np.nan,
-                "wait": wait_share(finished[success]),
+                "wait": (waits(finished) / finished["steps"].astype(float))[success].median(),
                 "theory": resources.statistical_limit(int(n), int(k)),
                 "theory_proposition_3": bound,
             }
@@ -75,10 +75,11 @@ def cell_table(table: pd.DataFrame, steps: int) -> pd.DataFrame:
     return pd.DataFrame(rows).astype({"samples": "Int64"})
 
 
-def wait_share(runs: pd.DataFrame) -> float:
-    """Of runs that succeeded, the median share between their first fit of all rows and success."""
-    steps = runs["steps"].astype(float)
-    return float(((steps - runs["fitted"]).clip(lower=0).fillna(0.0) / steps).median())
+def waits(runs: pd.DataFrame) -> pd.Series:
+    """Steps between the first fit of all rows and the end; zero for a run that ends before it fits,
+    and missing online, where there are no rows to fit."""
+    steps = (runs["steps"].astype(float) - runs["fitted"]).clip(lower=0).fillna(0.0)
+    return steps.where(runs["samples"].notna())
 
 
 def rates(cells: pd.DataFrame) -> pd.DataFrame:

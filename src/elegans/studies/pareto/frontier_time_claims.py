@@ -12,7 +12,8 @@ import pandas as pd
 from elegans.report.result import Claim, Tables
 from elegans.statistics import Interval, bootstrap_clustered
 from elegans.studies.pareto.frontier_claims import GROUP, SOURCE, finished, on_grid
-from elegans.studies.pareto.scores import larger, seeds_for
+from elegans.studies.pareto.frontier_tables import waits
+from elegans.studies.pareto.scores import UNKNOWN, larger, seeds_for
 from elegans.studies.study import known_failure
 
 HALF = 0.5
@@ -57,7 +58,7 @@ def width_buys_time(tables: Tables) -> Claim:
     pairs = paired_steps(tables, "width")
     shares = {str(init): seeds_faster(part) for init, part in pairs.groupby("init", sort=False)}
     worst = min(shares, key=lambda init: shares[init].low, default="none")
-    interval = shares.get(worst, Interval(np.nan, 0.0, 1.0))
+    interval = shares.get(worst, UNKNOWN)
     return Claim(
         text="Width buys time: a wider network needs fewer steps on the same examples",
         source=f"{SOURCE} (2)",
@@ -160,12 +161,12 @@ def runs_grok_at_the_edge(tables: Tables) -> Claim:
     long if it takes a quarter of a run.
     """
     runs = tables["runs"]
-    delay = (runs["steps"].astype(float) - runs["fitted"]).clip(lower=0).fillna(0.0)
+    delay = waits(runs)
     with_delays = runs.assign(delay=delay, share=delay / runs["steps"].astype(float))
     tables = Tables({"runs": with_delays, "cells": tables["cells"]})
     pairs, shares = at_the_edge(tables, "delay"), at_the_edge(tables, "share")
     seeds = seeds_for(larger(pairs["edge"], pairs["largest"]), pairs["seed"])
-    share = Interval(np.nan, 0.0, 1.0)
+    share = UNKNOWN
     if len(shares):
         share = bootstrap_clustered(shares, lambda part: part["edge"].median())
     medians = pairs[["edge", "largest"]].median()

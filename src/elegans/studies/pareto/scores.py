@@ -15,6 +15,7 @@ from elegans.report.result import Claim
 from elegans.statistics import Interval, bootstrap, censored_median, wilson
 from elegans.studies.pareto.recipe import finished
 
+UNKNOWN = Interval(np.nan, 0.0, 1.0)  # a share of which nothing was seen
 FORMATS = {
     "rate": ".0%",
     "low": ".0%",
@@ -45,7 +46,7 @@ def success(runs: pd.DataFrame) -> dict[str, Any]:
 
     The median counts runs without success as infinitely long, and is missing where half are.
     """
-    rate, median = Interval(np.nan, 0.0, 1.0), np.inf
+    rate, median = UNKNOWN, np.inf
     if len(runs):
         is_success = runs["success"].to_numpy(bool)
         rate = wilson(int(is_success.sum()), len(runs))
@@ -76,7 +77,7 @@ def seeds_for(votes: pd.Series, seeds: pd.Series) -> Interval:
     """The share of seeds whose mean vote exceeds one half; anything in [0, 1] if there is none."""
     by_seed = votes.groupby(seeds).mean()
     if not len(by_seed):
-        return Interval(np.nan, 0.0, 1.0)
+        return UNKNOWN
     return wilson(int((by_seed > 0.5).sum()), len(by_seed))
 
 
