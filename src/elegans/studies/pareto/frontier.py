@@ -237,8 +237,8 @@ STUDY = Study(
             "One row per cell of the grid and of the sizes between (part is zoom): success rate "
             "with its 95% Wilson interval, the median steps to success, the median share of a run "
             "between the first fit of its rows and success (wait; none online), and two lower "
-            "limits of the samples: log2 C(n, k), and Proposition 3 of the paper, which says nothing at "
-            "these sizes."
+            "limits of the samples: log2 C(n, k), and Proposition 3 of the paper, which says "
+            "nothing at these sizes."
         ),
         "runs": (
             "One row per run; fitted is the first evaluation without an error on the training "
